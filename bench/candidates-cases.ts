@@ -14,7 +14,8 @@ export interface Case {
   extraMsAtMost?: number
 }
 
-export const SMALL = `resources=VCPU:4,MEMORY_MB:4096,DISK_GB:100&required=COMPUTE_NODE&member_of=${AGGREGATE}`
+export const SMALL_QUESTION = 'resources=VCPU:4,MEMORY_MB:4096,DISK_GB:100'
+export const SMALL = `${SMALL_QUESTION}&required=COMPUTE_NODE&member_of=${AGGREGATE}`
 
 export function flatCases(count: number): Case[] {
   const door = { name: 'GET /placement/: no search', query: DOOR }

@@ -17,5 +17,6 @@ const before = used()
 const start = performance.now()
 await mirror.load()
 const ms = performance.now() - start
-console.log(JSON.stringify({ ms, bytes: used() - before, providers: mirror.table.size }))
+const peakBytes = process.resourceUsage().maxRSS * 1024
+console.log(JSON.stringify({ ms, bytes: used() - before, peakBytes, providers: mirror.table.size }))
 await store.close()

@@ -94,7 +94,7 @@ function fillSqlite(path: string, world: World): void {
   for (const { id, uuid, parent, root } of world.providers) provider.run(id, uuid, `bench-${id}`, parent, root)
   const inventory = db.prepare(`${INVENTORY} values (?1, ?2, ?3, 0, 1, ?3, 1, 1, ?3, ?3, 0)`)
   for (const row of world.inventories) inventory.run(row.provider, classes.get(row.name)!, row.total)
-  const trait = db.prepare('insert into provider_traits values (?, ?)')
+  const trait = db.prepare('insert into provider_traits (provider_id, trait_id) values (?, ?)')
   for (const row of world.traits) trait.run(row.provider, traits.get(row.name)!)
   const aggregate = db.prepare('insert into provider_aggregates values (?, ?)')
   for (const row of world.aggregates) aggregate.run(row.provider, row.uuid)

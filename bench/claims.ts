@@ -1,5 +1,6 @@
 // Times claims and releases over HTTP on each store, against limits measured in the same run.
 import { CONNECTIONS, emptyReport, MOST, summarise, type Round } from './claims-summary.ts'
+import { claimsWithoutHttp } from './claims-no-http.ts'
 import { drive, warmUp, type Measure, type Request } from './client.ts'
 import { httpLimits } from './limits.ts'
 import type { BenchOptions } from './options.ts'
@@ -36,10 +37,10 @@ async function runRound(store: BenchStore, options: BenchOptions, progress: (tex
   const port = await freePort()
   const argv = [holdfast, 'serve', '--port', `${port}`, '--database', database, '--auth', 'noauth2']
   const server = await startServer({ argv, port, readyPath: '/placement/' })
-  const round: Round = { runs: [], http: {}, raw: [], databaseConnections: 1, faults: [] }
+  const round: Round = { runs: [], http: {}, raw: [], databaseConnections: 1, noHttp: null, faults: [] }
   try {
     progress('providers')
-    const ledger = await prepare(port)
+    const ledger = await prepareProviders(port)
     const load = { port, expect: 204, warmUpSeconds: SETTLE_SECONDS, seconds }
     progress('warm-up')
     await warmUp({ ...load, connections: MOST, next: () => SPREAD_3.next(ledger) }, warmUpRequests)
@@ -61,6 +62,10 @@ async function runRound(store: BenchStore, options: BenchOptions, progress: (tex
       progress('limits')
       round.http = await httpLimits(bareRequests(), { connections, seconds, warmUpRequests })
       round.raw = await store.rawLimits({ providers: PROVIDERS, connections: round.databaseConnections, seconds })
+      if (store.name === 'postgres') {
+        const urls = { database: await store.database(), limit: await store.database() }
+        round.noHttp = await claimsWithoutHttp(urls, { providers: PROVIDERS, seconds })
+      }
     }
   } finally {
     const status = await server.stop()
@@ -77,7 +82,8 @@ function wrongAnswers({ unexpected, firstUnexpected }: Measure, where: string): 
   return kinds.length === 0 ? [] : [`${where}: ${kinds.join(', ')}; the first: ${firstUnexpected}`]
 }
 
-async function prepare(port: number): Promise<Ledger> {
+/** Creates providers that never fill up. */
+export async function prepareProviders(port: number): Promise<Ledger> {
   const providers = Array.from({ length: PROVIDERS }, () => crypto.randomUUID())
   const send = async (expect: number, text: (provider: string) => string) => {
     const waiting: Request[] = providers.map(provider => ({ text: text(provider), claims: 0 }))

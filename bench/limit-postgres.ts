@@ -29,37 +29,58 @@ interface RawOptions {
   seconds: number
 }
 
+export interface RawCalls {
+  /** Makes calls for some time. Returns how many claims were made. */
+  run(seconds: number): Promise<number>
+  close(): Promise<void>
+}
+
 /** Returns claims per second. */
-export async function rawPostgresClaims({
+export async function rawPostgresClaims({ seconds, ...options }: RawOptions): Promise<number> {
+  const calls = await openRawCalls(options)
+  try {
+    const began = performance.now()
+    return (await calls.run(seconds)) / ((performance.now() - began) / 1000)
+  } finally {
+    await calls.close()
+  }
+}
+
+/** Makes the tables anew, and one call on each connection. */
+export async function openRawCalls({
   url,
   providers,
   classes,
   connections,
-  seconds,
-}: RawOptions): Promise<number> {
+}: Omit<RawOptions, 'seconds'>): Promise<RawCalls> {
   const clients = Array.from({ length: connections }, () => new Client({ connectionString: url }))
+  const close = async () => void (await Promise.all(clients.map(client => client.end())))
   await Promise.all(clients.map(client => client.connect()))
+  const resourceClasses = Array.from({ length: classes }, (_, at) => at + 1)
+  let lastId = 0
+  const call = (client: Client) => {
+    const ids = Array.from({ length: BATCH }, () => ++lastId)
+    const uuids = ids.map(() => crypto.randomUUID())
+    const at = ids.map(() => 1 + Math.floor(Math.random() * providers))
+    return client.query({
+      name: 'claim_many',
+      text: 'select claim_many($1::bigint[], $2::uuid[], $3::int[], $4::int[], 1)',
+      values: [ids, uuids, at, resourceClasses],
+    })
+  }
   try {
     await clients[0]?.query(SCHEMA)
     await clients[0]?.query(`insert into provider select i, gen_random_uuid() from generate_series(1, ${providers}) i;
       insert into inventory select i, r, 1000000000 from generate_series(1, ${providers}) i, generate_series(1, ${classes}) r`)
     await clients[0]?.query('vacuum analyze')
-    const resourceClasses = Array.from({ length: classes }, (_, at) => at + 1)
-    let lastId = 0
-    const call = (client: Client) => {
-      const ids = Array.from({ length: BATCH }, () => ++lastId)
-      const uuids = ids.map(() => crypto.randomUUID())
-      const at = ids.map(() => 1 + Math.floor(Math.random() * providers))
-      return client.query({
-        name: 'claim_many',
-        text: 'select claim_many($1::bigint[], $2::uuid[], $3::int[], $4::int[], 1)',
-        values: [ids, uuids, at, resourceClasses],
-      })
-    }
     await Promise.all(clients.map(call))
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const run = async (seconds: number) => {
     let claims = 0
-    const began = performance.now()
-    const until = began + seconds * 1000
+    const until = performance.now() + seconds * 1000
     const loop = async (client: Client) => {
       while (performance.now() < until) {
         await call(client)
@@ -67,8 +88,7 @@ export async function rawPostgresClaims({
       }
     }
     await Promise.all(clients.map(loop))
-    return claims / ((performance.now() - began) / 1000)
-  } finally {
-    await Promise.all(clients.map(client => client.end()))
+    return claims
   }
+  return { run, close }
 }

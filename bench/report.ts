@@ -16,7 +16,7 @@ export interface Report {
   measured: Table
   limits: Table
   goals: Goal[]
-  /** Wrong answers or a broken ledger: then the numbers can't be trusted. */
+  /** Wrong answers or a broken ledger: then the numbers can't be trusted. And what the guard found to be slower. */
   faults: string[]
 }
 

@@ -2,14 +2,24 @@
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { benchAllocations } from './allocations.ts'
+import { benchAudit } from './audit.ts'
+import { benchBytes } from './bytes.ts'
 import { benchCandidates } from './candidates.ts'
 import { benchClaims } from './claims.ts'
+import { benchCluster } from './cluster.ts'
 import { benchDashboard } from './dashboard.ts'
 import { benchDoors } from './doors.ts'
 import { benchEvents } from './events.ts'
+import { benchGuard } from './guard.ts'
 import { benchLeases } from './leases.ts'
+import { benchLoad } from './load.ts'
 import { benchMetal } from './metal.ts'
+import { benchNova } from './nova.ts'
+import { benchPlacement } from './placement.ts'
 import { benchPower } from './power.ts'
+import { benchStart } from './start.ts'
+import { benchProviders } from './providers.ts'
+import { benchStalls } from './stalls.ts'
 import { benchStatus } from './status.ts'
 import { readOptions, type BenchOptions } from './options.ts'
 import { formatReport, type Report } from './report.ts'
@@ -20,14 +30,26 @@ const BENCHES: Record<string, (options: BenchOptions) => Promise<Report>> = {
   metal: benchMetal,
   allocations: benchAllocations,
   leases: benchLeases,
+  nova: benchNova,
   doors: benchDoors,
   events: benchEvents,
+  start: benchStart,
   status: benchStatus,
+  audit: benchAudit,
+  providers: benchProviders,
   power: benchPower,
   dashboard: benchDashboard,
+  bytes: benchBytes,
+  placement: benchPlacement,
+  cluster: benchCluster,
+  guard: benchGuard,
+  load: benchLoad,
+  stalls: benchStalls,
 }
+/** Only if they are named: one starts nine processes, the other looks at another tree as well. */
+const ON_REQUEST = ['cluster', 'guard']
 
-const { bench, names, json, markdown } = readOptions(Object.keys(BENCHES))
+const { bench, names, json, markdown } = readOptions(Object.keys(BENCHES), ON_REQUEST)
 const machine = {
   cpu: cpus()[0]?.model.trim() ?? 'unknown',
   cores: availableParallelism(),

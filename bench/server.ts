@@ -12,6 +12,8 @@ export interface ServerCommand {
   env?: Record<string, string>
   /** A path that answers, with any status, once the server is up. */
   readyPath?: string
+  /** What it prints once it is up, if it doesn't listen. */
+  readyText?: string
 }
 
 export interface Server {
@@ -28,6 +30,7 @@ export interface Server {
 const START_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 10_000
 const LOG_MAX = 8_000
+const TICKS_PER_SECOND = 100
 
 /** The command under test; may be that of another checkout, to compare the two. */
 export const holdfast = process.env['HOLDFAST_BIN'] ?? fileURLToPath(new URL('../bin/holdfast', import.meta.url))
@@ -43,7 +46,8 @@ for (const [signal, code] of [
   process.once(signal, () => process.exit(code))
 }
 
-export async function startServer({ argv, port, env = {}, readyPath = '/' }: ServerCommand): Promise<Server> {
+export async function startServer(command: ServerCommand): Promise<Server> {
+  const { argv, port, env = {}, readyPath = '/', readyText } = command
   const [file = '', ...args] = argv
   // Its own process group, so that a launcher's children end with it.
   const child = spawn(file, args, {
@@ -68,7 +72,8 @@ export async function startServer({ argv, port, env = {}, readyPath = '/' }: Ser
   }
 
   const deadline = performance.now() + START_TIMEOUT_MS
-  while (!(await answers(origin + readyPath))) {
+  const isUp = async () => (readyText === undefined ? answers(origin + readyPath) : log.includes(readyText))
+  while (!(await isUp())) {
     if (hasEnded(child)) throw new Error(`the server ended with status ${child.exitCode}: ${log}`)
     if (performance.now() > deadline) {
       await stop(child)
@@ -134,18 +139,35 @@ async function answers(url: string): Promise<boolean> {
 }
 
 function groupCpuSeconds(group: number | undefined): number {
-  const ticksPerSecond = 100
+  return sumOfCpu(({ group: own }) => own === group)
+}
+
+/** CPU seconds of a process and its children, those that have ended too; 0 without /proc. */
+export function treeCpuSeconds(pid: number): number {
+  const ended = statFields(String(pid))
+  const endedTicks = Number(ended[13] ?? 0) + Number(ended[14] ?? 0)
+  return sumOfCpu(one => one.pid === pid || one.parent === pid) + endedTicks / TICKS_PER_SECOND
+}
+
+function sumOfCpu(isMeant: (one: { pid: number; parent: number; group: number }) => boolean): number {
   let ticks = 0
   try {
     for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
       // The name in brackets may have spaces, so fields count after it: state, parent, group, … utime (12th), stime.
       const fields = statFields(pid)
-      if (Number(fields[2]) === group) ticks += Number(fields[11]) + Number(fields[12])
+      const one = { pid: Number(pid), parent: Number(fields[1]), group: Number(fields[2]) }
+      if (fields.length > 0 && isMeant(one)) ticks += Number(fields[11]) + Number(fields[12])
     }
   } catch {
     return 0
   }
-  return ticks / ticksPerSecond
+  return ticks / TICKS_PER_SECOND
+}
+
+/** CPU seconds of a process so far, in ticks of ten milliseconds; 0 without /proc. */
+export function cpuSecondsOf(pid: number): number {
+  const fields = statFields(`${pid}`)
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND
 }
 
 function statFields(pid: string): string[] {

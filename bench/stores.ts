@@ -6,6 +6,7 @@ import { Client } from 'pg'
 import { startPostgres } from '../test/support/postgres.ts'
 import { rawPostgresLimits, rawSqliteLimits, type RawLimit } from './limits.ts'
 import type { StoreName } from './options.ts'
+import { treeCpuSeconds } from './server.ts'
 
 export interface BenchStore {
   name: StoreName
@@ -13,6 +14,8 @@ export interface BenchStore {
   database(): Promise<string>
   /** How many connections have worked on the database in the last seconds. */
   connectionsInUse(database: string, seconds: number): Promise<number>
+  /** CPU seconds of the database's own processes so far; SQLite has none. */
+  cpuSeconds(): number
   rawLimits(at: { providers: number; connections: number; seconds: number }): Promise<RawLimit[]>
   stop(): Promise<void>
 }
@@ -45,6 +48,7 @@ async function openSqlite(): Promise<BenchStore> {
     name: 'sqlite',
     database: async () => `sqlite:${join(folder, `${count++}.db`)}`,
     connectionsInUse: async () => 1,
+    cpuSeconds: () => 0,
     rawLimits: async ({ providers, seconds }) => rawSqliteLimits(folder, providers, seconds),
     stop: async () => remove(),
   }
@@ -68,6 +72,7 @@ async function openPostgres(): Promise<BenchStore> {
       await client.end()
       return rows[0]?.n ?? 0
     },
+    cpuSeconds: () => treeCpuSeconds(server.pid()),
     rawLimits: ({ connections, ...at }) =>
       rawPostgresLimits(limitDatabase, { ...at, connections: [1, 8, Math.max(1, connections)] }),
     stop: () => server.stop(),

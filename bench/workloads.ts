@@ -23,10 +23,10 @@ export const SPREAD_3 = put('PUT, 3 classes, spread', 3, anyProvider)
 export const HOT_3 = put('PUT, 3 classes, one hot provider', 3, hotProvider)
 export const POST_2 = post(2)
 export const POST_100 = post(100)
-const DELETE: Workload = { name: 'DELETE', claimsPerRequest: 1, classes: 3, next: release }
+export const RELEASE: Workload = { name: 'DELETE', claimsPerRequest: 1, classes: 3, next: release }
 
 /** In running order: DELETE comes last, because it releases the claims of the others. */
-export const WORKLOADS = [SPREAD_1, SPREAD_3, HOT_3, POST_2, POST_100, DELETE]
+export const WORKLOADS = [SPREAD_1, SPREAD_3, HOT_3, POST_2, POST_100, RELEASE]
 
 /** The same requests for the bare server, which only validates them. */
 export function bareRequests(): Record<string, () => Request> {
@@ -59,7 +59,8 @@ function post(size: number): Workload {
       consumer: crypto.randomUUID(),
       provider: anyProvider(ledger),
     }))
-    return { text: requests.postAllocations(claims, 3), claims: size }
+    const onAnswer = () => void ledger.consumers.push(...claims.map(({ consumer }) => consumer))
+    return { text: requests.postAllocations(claims, 3), claims: size, onAnswer }
   }
   return {
     name: `POST, ${size} consumers, 3 classes, spread`,

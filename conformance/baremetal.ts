@@ -7,8 +7,8 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { freePort, holdfast, startServer } from '../bench/server.ts'
-import { fail } from './options.ts'
-import { openStore, STORES, type StoreName } from './stores.ts'
+import { fail, storesNamed } from './options.ts'
+import { openStore, type StoreName } from './stores.ts'
 
 const HELP = `npm run conformance -- baremetal [options]
   --tempest DIR   the folder with tempest.sh (or HOLDFAST_TEMPEST)
@@ -37,7 +37,7 @@ if (!existsSync(PLUGIN)) {
   fail('Needed: apt-get install --no-install-recommends tempest ironic-tempest-plugin')
 }
 let isGood = true
-for (const store of STORES.filter(name => options.store === 'all' || options.store === name)) {
+for (const store of options.stores) {
   const result = await run(store)
   print(store, result)
   isGood &&= result.failed === 0 && result.passed > 0 && result.error === undefined
@@ -57,10 +57,7 @@ function read() {
       },
     })
     if (values.help) fail(HELP, 0)
-    if (values.store !== 'all' && !(STORES as readonly string[]).includes(values.store)) {
-      fail(`--store ${values.store}: sqlite, postgres or all`)
-    }
-    return values
+    return { ...values, stores: storesNamed(values.store) }
   } catch (error) {
     return fail(`${error instanceof Error ? error.message : String(error)}\n${HELP}`)
   }

@@ -1,7 +1,7 @@
 // The options of the conformance run.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { STORES } from './stores.ts'
+import { STORES, type StoreName } from './stores.ts'
 
 const HELP = `npm run conformance -- [options]
   --gabbits DIR      the YAML files, or a checkout of openstack/placement (or HOLDFAST_GABBITS)
@@ -17,11 +17,16 @@ const HELP = `npm run conformance -- [options]
 export function readOptions() {
   const values = parse()
   if (values.help) fail(HELP, 0)
-  const stores = STORES.filter(name => values.store === 'all' || values.store === name)
-  if (stores.length === 0) fail(`--store ${values.store}: sqlite, postgres or all`)
+  const stores = storesNamed(values.store)
   const jobs = Number(values.jobs)
   if (!Number.isInteger(jobs) || jobs < 1) fail(`--jobs ${values.jobs}: a whole number from 1`)
   return { ...values, stores, jobs, only: split(values.only), exclude: split(values.exclude) }
+}
+
+/** The stores that `--store` names; ends the run if it names none. */
+export function storesNamed(word: string): StoreName[] {
+  const stores = STORES.filter(name => word === 'all' || word === name)
+  return stores.length > 0 ? stores : fail(`--store ${word}: sqlite, postgres or all`)
 }
 
 /** Exit code 2: wrong options or a missing requirement. Exit code 1: failed tests. */

@@ -14,6 +14,7 @@ const ROOMS = [
   'quotas',
   'metal',
   'compute',
+  'nova',
   'leases',
   'identity',
   'calendars',
@@ -34,7 +35,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   quotas: DOMAIN,
   metal: [...DOMAIN, 'audit', 'events/subject.ts', 'ledger', 'quotas'],
   compute: [...DOMAIN, 'audit', 'events/subject.ts', 'ledger', 'quotas', 'metal'],
-  leases: [...DOMAIN, 'audit', 'events/subject.ts', 'ledger', 'quotas', 'metal', 'compute'],
+  // It speaks HTTP, and knows nothing of ours but the limits.
+  nova: ['shared'],
+  leases: [...DOMAIN, 'audit', 'events/subject.ts', 'ledger', 'quotas', 'metal', 'compute', 'nova'],
   identity: [...DOMAIN, 'audit'],
   calendars: [...DOMAIN, 'audit', 'metal', 'leases', 'identity'],
   // The board shows what all rooms promise of a machine.

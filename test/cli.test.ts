@@ -80,6 +80,12 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
     { lab: { clean: { command: ['/bin/environment'], seconds: 5 } } },
     { lab: {} },
   ],
+  catalog: [
+    {},
+    { image: 'hidden' },
+    { network: 'http://environment.example' },
+    { network: { url: 'http://flag.example' } },
+  ],
   'power-sync-seconds': [60, 1, 2, 3],
   'history-keep': [300, 1, 2, 3],
   'history-keep-days': [180, 1, 2, 3],
@@ -93,6 +99,9 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'lease-seconds-max': [0, 1, 2, 3],
   'lease-exempt-projects': ['', 'file', 'environment', 'flag'],
   'lease-hours-max': [0, 1, 2, 3],
+  compute: ['own', 'off', 'own', 'off'],
+  'nova-url': [null, 'http://file.example/v2.1', 'http://environment.example/v2.1', 'http://flag.example/v2.1'],
+  'nova-poll-seconds': [10, 11, 12, 13],
   'lease-service-url': [null, 'http://file.example', 'http://environment.example', 'http://flag.example'],
   'lease-service-token': [null, '***', '***', '***'],
 }

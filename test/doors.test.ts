@@ -156,7 +156,7 @@ const PATHS: Record<string, (body: string) => unknown> = {
   '/placement/resource_providers': body => JSON.parse(body).errors[0].status,
   '/baremetal/v1/nodes': body => /share/.test(JSON.parse(JSON.parse(body).error_message).faultstring) && 429,
   '/compute/v2.1/servers': body => JSON.parse(body).badRequest.code,
-  '/image/v2/images': body => JSON.parse(body).code,
+  '/image/v2/images': body => JSON.parse(body).error.code,
   '/reservation/v1/leases': body => JSON.parse(body).error,
   '/identity/v3/auth/tokens': body => JSON.parse(body).error.code,
   '/holdfast/v1/clock': body => JSON.parse(body).error.kind === 'too_many_requests' && 429,

@@ -83,6 +83,11 @@ const HARMS: Harm[] = [
   ),
   orphan('provider_traits', 'provider_id, trait_id', '999, (select min(id) from traits)', EXIST.ledger),
   orphan('provider_traits', 'trait_id, provider_id', '999999, (select min(id) from providers)', EXIST.ledger),
+  {
+    does: "insert into provider_traits select id, (select min(id) from traits), 'baremetal' from providers",
+    undo: 'delete from provider_traits',
+    breaks: ['a trait is from Placement’s clients or from the owner'],
+  },
   orphan('provider_aggregates', 'provider_id, aggregate', `999, '${randomUUID()}'`, EXIST.ledger),
   orphan('hypervisors', 'provider_id, state, status, updated_at', "999, 'up', 'enabled', 0", EXIST.compute),
   orphan('flavor_access', 'flavor_id, project_id', "'none', 'p'", EXIST.compute),

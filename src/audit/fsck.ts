@@ -3,7 +3,7 @@ import type { Finding } from '../store/fsck.ts'
 import { limits } from '../shared/limits.ts'
 import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
-import { one, together, type Read } from '../store/transaction.ts'
+import { all, one, together, type Read } from '../store/transaction.ts'
 import { entriesFrom } from './order.ts'
 import { sealOf } from './seals.ts'
 import { sql } from 'kysely'
@@ -59,14 +59,15 @@ function* checkSome(after: Link): Read<{ violations: number; link: Link | null }
   const anchor = { id: chain.anchor_id, seal: chain.anchor_seal, last: chain.anchor_last }
   // The first call, or the link was pruned meanwhile.
   let link = after.id <= anchor.id ? anchor : after
-  const [seals, ...strays] = yield* together(
-    sealsAfter({ id: link.id, limit: limits.auditCheckSeals }),
-    strayEntries({ anchor: anchor.last }),
-    straySeals({ anchor: anchor.id }),
-    misplaced({}),
-  )
+  const seals = yield* all(sealsAfter({ id: link.id, limit: limits.auditCheckSeals }))
   if (seals.length === 0) {
     const isWhole = link.id === chain.head_id && link.seal === chain.head_seal && link.last === chain.head_last
+    // Only at the end: these look at the whole log.
+    const strays = yield* together(
+      strayEntries({ anchor: anchor.last }),
+      straySeals({ anchor: anchor.id }),
+      misplaced({}),
+    )
     return {
       violations: (isWhole ? 0 : 1) + strays.reduce((sum, [found]) => sum + found!.count, 0),
       link: null,
@@ -75,9 +76,12 @@ function* checkSome(after: Link): Read<{ violations: number; link: Link | null }
   const first = link.last + 1
   const rows = yield* entriesFrom(first, Math.min(seals.at(-1)!.last + 1 - first, SEALED_ENTRIES_MAX))
   let violations = 0
+  let at = 0
   for (const { id, seal, entries, last } of seals) {
     const { last: before } = link
-    const covered = rows.filter(({ sequence }) => sequence > before && sequence <= last)
+    const start = at
+    while (at < rows.length && rows[at]!.sequence <= last) at++
+    const covered = rows.slice(start, at).filter(({ sequence }) => sequence > before)
     const isWhole =
       id === link.id + 1 && entries > 0 && covered.length === entries && sealOf(link.seal, covered) === seal
     if (!isWhole) violations++

@@ -1,8 +1,8 @@
 // The log in its order: each entry has a place, by which listeners go on and seals follow each other.
-import { sql } from 'kysely'
-import { jsonIn, type JsonText } from '../shared/json.ts'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { LogRow } from '../store/log.ts'
-import { query } from '../store/statement.ts'
+import type { Schema } from '../store/schema.ts'
+import { query, type Tools } from '../store/statement.ts'
 import { all, one, type Read, together } from '../store/transaction.ts'
 
 export interface AuditRow extends LogRow {
@@ -14,25 +14,52 @@ interface PlacedRow extends AuditRow {
   sequence: number
 }
 
-const placesFrom = query((db, a: { from: number; limit: number }, on) =>
-  db
-    .selectFrom('log_order')
-    .select('first')
-    .select(
-      (on.dialect === 'sqlite' ? sql`entries` : sql`to_json(entries)::text`)
-        .$castTo<JsonText<number[]>>()
-        .as('entries'),
+const FIELDS = [
+  'id',
+  'at',
+  'request_id',
+  'user_id',
+  'project_id',
+  'roles',
+  'address',
+  'action',
+  'objects',
+  'outcome',
+] as const
+
+/** The entries of `limit` places from one on. */
+const placed = (db: Kysely<Schema>, on: Tools, from: RawBuilder<number>, limit: RawBuilder<number>) => {
+  if (on.dialect === 'sqlite') {
+    return db
+      .selectFrom('log')
+      .select([...FIELDS, sql<number>`id`.as('sequence')])
+      .where(sql<boolean>`id >= ${from} and id < ${from} + ${limit}`)
+      .orderBy('id')
+  }
+  // A row of the order has at least one place, so no more rows than places are looked at: else all to the end of the log
+  // would be. `offset 0` keeps the planner from reading the entries first.
+  return db
+    .selectFrom(
+      sql<AuditRow & { sequence: number }>`(
+        select l.*, o.first + e.ordinality - 1 as sequence
+        from (select first, entries from log_order where last >= ${from} order by last limit ${limit}) as o
+          cross join lateral unnest(o.entries) with ordinality as e(id, ordinality)
+          cross join lateral (select * from log where log.id = e.id offset 0) as l
+        where o.first < ${from} + ${limit}
+          and o.first + e.ordinality - 1 >= ${from} and o.first + e.ordinality - 1 < ${from} + ${limit})`.as('l'),
     )
-    .where('last', '>=', a.from)
-    .where(sql<boolean>`first < cast(${a.from} as bigint) + cast(${a.limit} as bigint)`)
-    .orderBy('last'),
+    .select([...FIELDS, 'sequence'])
+}
+const bigint = (value: number) => sql<number>`cast(${value} as bigint)`
+
+const placedFrom = query((db, a: { from: number; limit: number }, on) =>
+  placed(db, on, bigint(a.from), bigint(a.limit)),
 )
-const entriesOf = query((db, a: { ids: readonly number[] }, on) =>
-  db
-    .selectFrom('log')
-    .select(['id', 'at', 'request_id', 'user_id', 'project_id', 'roles', 'address', 'action', 'objects', 'outcome'])
-    .where(on.isIn('id', a.ids, 'bigint')),
+/** What the next seal covers. */
+export const unsealed = query((db, a: { limit: number }, on) =>
+  placed(db, on, sql<number>`(select head_last + 1 from audit_chain)`, bigint(a.limit)),
 )
+
 /** The ends of the log. */
 export const ends = query((db, _: object) =>
   db
@@ -43,7 +70,7 @@ export const ends = query((db, _: object) =>
 
 /** The entries from a place on, of the next `limit` places. Some places may be empty. */
 export function* entriesFrom(from: number, limit: number): Read<PlacedRow[]> {
-  return yield* entriesAt(yield* all(placesFrom({ from, limit })), from, limit)
+  return inOrder(yield* all(placedFrom({ from, limit })))
 }
 
 export interface Kept {
@@ -61,24 +88,13 @@ interface LogPage {
 
 /** Like entriesFrom, but of what is kept; with its ends, in as few bursts as can be, since listeners wait for it. */
 export function* pageFrom(from: number, limit: number): Read<LogPage> {
-  const [[kept], runs] = yield* together(ends({}), placesFrom({ from, limit }))
+  const [[kept], found] = yield* together(ends({}), placedFrom({ from, limit }))
   if (from < kept!.oldest) return yield* pageFrom(kept!.oldest, limit)
-  return { rows: yield* entriesAt(runs, from, limit), from, kept: kept! }
+  return { rows: inOrder(found), from, kept: kept! }
 }
 
-type Run = { first: number; entries: JsonText<number[]> }
-
-function* entriesAt(runs: readonly Run[], from: number, limit: number): Read<PlacedRow[]> {
-  const places = runs.flatMap(({ first, entries }) => jsonIn(entries).map((id, i) => ({ id, sequence: first + i })))
-  const asked = places.filter(({ sequence }) => sequence >= from && sequence < from + limit)
-  if (asked.length === 0) return []
-  const found = yield* all(entriesOf({ ids: asked.map(({ id }) => id) }))
-  const byId = new Map(found.map(row => [row.id, row]))
-  return asked.flatMap(({ id, sequence }) => {
-    const row = byId.get(id)
-    return row ? [{ ...row, sequence }] : []
-  })
-}
+/** The databases find them in this order, but PostgreSQL doesn't promise it. */
+export const inOrder = (rows: PlacedRow[]): PlacedRow[] => rows.sort((a, b) => a.sequence - b.sequence)
 
 export function* logEnds(): Read<Kept> {
   return (yield* one(ends({})))!

@@ -1,19 +1,17 @@
 // Seals the audit: committed entries become part of a hash chain, which shows if one is changed, removed or inserted
 // later. One process seals at a time, under a lock that no writer needs.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import { limits } from '../shared/limits.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, run, runAll, type Write } from '../store/transaction.ts'
-import { type AuditRow, entriesFrom } from './order.ts'
+import { all, one, run, runAll, together, type Write } from '../store/transaction.ts'
+import { type AuditRow, inOrder, unsealed } from './order.ts'
 
 /** Hashes the previous seal and all fields of the entries, in their order. */
-export function sealOf(before: string, rows: readonly AuditRow[]): string {
-  const hash = createHash('sha256').update(before)
-  for (const row of rows) hash.update('\n').update(canonical(row))
-  return hash.digest('hex')
-}
+export const sealOf = (before: string, rows: readonly AuditRow[]): string =>
+  // At once: a call for each entry costs more than the hashing.
+  hash('sha256', [before, ...rows.map(canonical)].join('\n'))
 
 const canonical = (row: AuditRow) =>
   JSON.stringify([
@@ -31,7 +29,7 @@ const canonical = (row: AuditRow) =>
 
 // If the row is locked, another process is already sealing.
 const lockChain = command((db, _: object, on) => {
-  const chain = db.selectFrom('audit_chain').select(['head_id', 'head_seal', 'head_last', 'newest_id'])
+  const chain = db.selectFrom('audit_chain').select(['anchor_id', 'head_id', 'head_seal', 'newest_id'])
   const only = chain.where('one', '=', 1)
   return on.dialect === 'sqlite' ? only : only.forUpdate().skipLocked()
 })
@@ -49,10 +47,10 @@ const setHead = command((db, a: { id: number; seal: string; last: number; newest
 
 /** Seals the next entries and returns their number. */
 export function* sealNext(now: number): Write<number> {
-  const chain = yield* one(lockChain({}))
-  if (!chain) return 0
-  const rows = yield* entriesFrom(chain.head_last + 1, limits.auditSealEntries)
-  if (rows.length === 0) return 0
+  // In one burst: the second sees the chain as it is once the first has locked it.
+  const [[chain], found] = yield* together(lockChain({}), unsealed({ limit: limits.auditSealEntries }))
+  if (!chain || found.length === 0) return 0
+  const rows = inOrder(found)
   const id = chain.head_id + 1
   const last = rows.at(-1)!.sequence
   const seal = sealOf(chain.head_seal, rows)
@@ -64,15 +62,8 @@ export function* sealNext(now: number): Write<number> {
   return rows.length
 }
 
-const oldSeals = query((db, a: { before: number; head: number; limit: number }) =>
-  db
-    .selectFrom('audit_seals')
-    .selectAll()
-    .where('sealed_at', '<', a.before)
-    // The newest stay, so that a place is never given again.
-    .where('id', '<', a.head)
-    .orderBy('id')
-    .limit(sql<number>`cast(${a.limit} as bigint)`),
+const sealsFrom = query((db, a: { from: number; to: number }) =>
+  db.selectFrom('audit_seals').selectAll().where('id', '>=', a.from).where('id', '<=', a.to).orderBy('id'),
 )
 const dropEntries = command((db, a: { upTo: number }, on) =>
   on.dialect === 'sqlite'
@@ -91,7 +82,11 @@ const setAnchor = command((db, a: { id: number; seal: string; last: number }) =>
 export function* pruneSealed(before: number): Write<number> {
   const chain = yield* one(lockChain({}))
   if (!chain) return 0
-  const old = yield* all(oldSeals({ before, head: chain.head_id, limit: limits.auditPruneSeals }))
+  // The newest stays, so that a place is never given again.
+  const to = Math.min(chain.anchor_id + limits.auditPruneSeals, chain.head_id - 1)
+  const oldest = yield* all(sealsFrom({ from: chain.anchor_id + 1, to }))
+  const young = oldest.findIndex(({ sealed_at }) => sealed_at >= before)
+  const old = young < 0 ? oldest : oldest.slice(0, young)
   const end = old.at(-1)
   if (!end) return 0
   yield* run(dropEntries({ upTo: end.last }))

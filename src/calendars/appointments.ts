@@ -100,6 +100,7 @@ function bookedIn({ terms }: Reservation): string {
 
 function bookedInFull(reservation: Reservation): string {
   const { terms } = reservation
+  if (terms.resource_type === 'flavor:instance') return `${bookedIn(reservation)} of flavor ${terms.flavor.name}`
   const size =
     terms.resource_type === 'virtual:instance'
       ? ` of ${terms.vcpus} VCPU, ${terms.memory_mb} MB of memory and ${terms.disk_gb} GB of disk`

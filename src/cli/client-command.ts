@@ -65,8 +65,8 @@ export function onServer<Given extends [...unknown[], ServerFlags]>(
   }
 }
 
-/** The password that was typed: kept, so that a second login doesn't ask again. */
-let typed: string | null = null
+/** The passwords that were typed, by user: kept, so that a second login doesn't ask again. */
+const typed = new Map<string, string>()
 
 /** Finds the server that the flags name, and from then on trusts their CA certificate. */
 export function whereWith(flags: ServerFlags): Where {
@@ -82,7 +82,11 @@ export async function connectWith(flags: ServerFlags, canAsk = terminal().stdin.
 
 /** undefined without a terminal: a script can't be asked for a password. */
 export function passwordAsker(canAsk = terminal().stdin.isTTY): ((user: string) => Promise<string>) | undefined {
-  const ask = async (user: string) => (typed ??= await askSecret(`Password of ${user}: `))
+  const ask = async (user: string) => {
+    const password = typed.get(user) ?? (await askSecret(`Password of ${user}: `))
+    typed.set(user, password)
+    return password
+  }
   return canAsk ? ask : undefined
 }
 

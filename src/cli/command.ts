@@ -50,6 +50,10 @@ const GROUPS: Record<string, Record<string, Words>> = {
       load: () => import('./import/import.ts'),
     },
     export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
+    move: {
+      help: 'from a running Placement or Blazar into Holdfast, and back; and compare both',
+      load: () => import('./move/move.ts'),
+    },
     demo: { help: 'fill a server with a fleet to try things on', load: () => import('./demo/demo.ts') },
     watch: { help: 'what happens, as it happens', load: () => import('./watch.ts') },
     webhook: { help: 'who is told of events, and where', load: () => import('./webhook.ts') },

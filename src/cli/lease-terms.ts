@@ -18,6 +18,7 @@ export interface TermFlags {
   vcpus?: number
   memory?: number
   disk?: number
+  flavor?: string
   reservation?: string[]
 }
 
@@ -25,10 +26,15 @@ export const withTerms = (command: Command) =>
   command
     .option('--nodes <class:count>', 'so many machines of a class: gpu:3, or gpu:2-4; may be repeated', many)
     .option('--trait <traits...>', 'machines that have all of these', listed)
-    .option('--instances <count>', 'so many instances, each with --vcpus, --memory and --disk', countOf)
+    .option(
+      '--instances <count>',
+      'so many instances, each of a --flavor, or with --vcpus, --memory and --disk',
+      countOf,
+    )
     .option('--vcpus <count>', 'of each instance', countOf)
     .option('--memory <MB>', 'of each instance', countOf)
     .option('--disk <GB>', 'of each instance; none if it boots from a volume', countOf)
+    .option('--flavor <id>', 'of each instance: its size, its other resources and its traits')
     .option('--start <time>', `when it starts; now if it isn't said: ${END_FORMS}`)
     .option('--until <time>', 'when it ends; likewise')
     .option('--for <duration>', 'how long, instead of the end: 2h, 1d12h, 1w')
@@ -63,20 +69,30 @@ function endIn({ until, endDate, for: duration }: TermFlags, start: number): str
   return endDate ?? dateText(instantSaid(until!, { word: 'until' }))
 }
 
-function reservationsIn({ nodes, trait, instances, vcpus, memory, disk, reservation }: TermFlags): Document[] {
+function reservationsIn({ nodes, trait, reservation, ...flags }: TermFlags): Document[] {
   if (trait && !nodes) throw new UsageError('--trait says which machines: say with --nodes how many')
-  if (instances === undefined && (vcpus ?? memory ?? disk) !== undefined)
-    throw new UsageError('say with --instances how many')
-  if (instances !== undefined && (vcpus === undefined || memory === undefined))
-    throw new UsageError('say with --vcpus and --memory how large an instance is')
-  const size = { vcpus, memory_mb: memory, disk_gb: disk ?? 0, amount: instances }
   const found = [
     ...(nodes ?? []).map(word => nodesIn(word, trait)),
-    ...(instances === undefined ? [] : [{ resource_type: 'virtual:instance', ...size }]),
+    ...instancesIn(flags),
     ...(reservation ?? []).map(reservationIn),
   ]
   if (found.length === 0) throw new UsageError('say what is to be booked: --nodes gpu:3, --instances or --reservation')
   return found
+}
+
+function instancesIn({ instances: amount, flavor, vcpus, memory, disk }: TermFlags): Document[] {
+  const hasSize = (vcpus ?? memory ?? disk) !== undefined
+  if (amount === undefined) {
+    if (hasSize || flavor !== undefined) throw new UsageError('say with --instances how many')
+    return []
+  }
+  if (flavor !== undefined) {
+    if (hasSize) throw new UsageError('the size of an instance is that of its --flavor')
+    return [{ resource_type: 'flavor:instance', flavor_id: flavor, amount }]
+  }
+  if (vcpus === undefined || memory === undefined)
+    throw new UsageError('say how large an instance is: with --vcpus and --memory, or with --flavor')
+  return [{ resource_type: 'virtual:instance', vcpus, memory_mb: memory, disk_gb: disk ?? 0, amount }]
 }
 
 const NODES = /^([^:\s]+)(?::(\d{1,9})(?:-(\d{1,9}))?)?$/

@@ -1,6 +1,7 @@
 // Leases in words: whose they are, what they have, and why one doesn't fit.
 import { type Lease, type LeaseObstacle, type LeaseReason, type LeaseRefusal, NoFit } from '../client/index.ts'
-import type { Document } from './client-command.ts'
+import { type Document, jsonOrText } from './client-command.ts'
+import { isObject } from '../shared/is-object.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { timeOf } from './lease-terms.ts'
 import { localTime } from './local-time.ts'
@@ -29,13 +30,14 @@ interface Part {
   vcpus?: number | string
   memory_mb?: number | string
   disk_gb?: number | string
+  flavor_id?: string
+  resource_properties?: string
   nodes?: { node: string; name?: string | null }[]
 }
 
 function partIn(reservation: Document): string {
-  const { resource_type, min, max, amount, vcpus, memory_mb, disk_gb, nodes = [] } = reservation as Part
-  if (amount !== undefined)
-    return `${counted(amount, 'instance')} of ${counted(vcpus, 'vCPU')}, ${memory_mb} MB, ${disk_gb} GB`
+  const { resource_type, min, max, amount, nodes = [] } = reservation as Part
+  if (amount !== undefined) return `${counted(amount, 'instance')} of ${sizeIn(reservation)}`
   if (nodes.length === 0) {
     const wanted = min === max ? min : `${min} to ${max}`
     return resource_type === 'physical:host' ? counted(wanted, 'host') : `${wanted} ${kindOf(reservation)}`
@@ -44,6 +46,16 @@ function partIn(reservation: Document): string {
     .map(({ name, node }) => name ?? node)
     .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
   return `${nodes.length} ${kindOf(reservation)}: ${names.join(', ')}`
+}
+
+/** Of a flavor, its name at that time; before there is an answer, its id. */
+function sizeIn(reservation: Document): string {
+  const { resource_type, vcpus, memory_mb, disk_gb, flavor_id, resource_properties } = reservation as Part
+  if (vcpus === undefined) return `flavor ${flavor_id}`
+  const size = `${counted(vcpus, 'vCPU')}, ${memory_mb} MB, ${disk_gb} GB`
+  const flavor = resource_type === 'flavor:instance' ? jsonOrText(resource_properties ?? '') : null
+  const { name } = (isObject(flavor) ? flavor : {}) as { name?: unknown }
+  return typeof name === 'string' ? `${name}: ${size}` : size
 }
 
 const counted = (count: number | string | undefined, noun: string) =>

@@ -9,6 +9,7 @@ import { Conductors } from './conductors.ts'
 import { Events, type EventsWanted, type WaitWanted } from './events.ts'
 import { Flavors } from './flavors.ts'
 import { healthAt } from './health.ts'
+import { novaAt } from './nova.ts'
 import { Hosts } from './hosts.ts'
 import { LeasableNodes } from './leasable-nodes.ts'
 import { Leases } from './leases.ts'
@@ -63,6 +64,7 @@ export {
 export { type Event, EventsGone, type EventsWanted, type WaitWanted } from './events.ts'
 export type { Flavor, NewFlavor } from './flavors.ts'
 export type { Health } from './health.ts'
+export type { NovaHealth } from './nova.ts'
 export type { Host } from './hosts.ts'
 export type { LeasableNode } from './leasable-nodes.ts'
 export type {
@@ -205,6 +207,8 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     capacity: capacityAt(operator),
     /** How the service is. */
     health: healthAt(operator),
+    /** How the Nova is whose servers these are; null where there is none. */
+    nova: novaAt(operator),
     fsck: fsckAt(operator),
     audit: auditAt(operator),
   }

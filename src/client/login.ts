@@ -27,7 +27,14 @@ type Entrance = Pick<Where, 'url' | 'authUrl' | 'credentials' | 'region'>
 
 type AskPassword = ((user: string) => Promise<string>) | undefined
 
-export async function logIn({ url, authUrl, credentials, region }: Entrance, ask?: AskPassword): Promise<Login> {
+/** Finds an address in the catalog of an identity service. */
+type Finder = (catalog: readonly Service[], region: string | null) => string
+
+export async function logIn(
+  { url, authUrl, credentials, region }: Entrance,
+  ask?: AskPassword,
+  find: Finder = holdfastIn,
+): Promise<Login> {
   const unknown = { user: null, project: null, who: null }
   if (credentials.kind === 'basic') {
     const { username } = credentials
@@ -55,7 +62,7 @@ export async function logIn({ url, authUrl, credentials, region }: Entrance, ask
   const { token: facts } = answer as { token: Token }
   const { user, project, catalog } = facts
   return {
-    url: url ?? holdfastIn(catalog ?? [], region),
+    url: url ?? find(catalog ?? [], region),
     headers: { 'x-auth-token': token },
     user: user?.id ?? null,
     project: project?.id ?? null,
@@ -166,6 +173,16 @@ function holdfastIn(catalog: readonly Service[], region: string | null): string 
   }
   throw new ConnectionUnclear('the catalog of the identity service has no Holdfast; say with --url where it is')
 }
+
+/** Finds the public endpoint of a service, whoever provides it. */
+export const serviceIn =
+  (type: string): Finder =>
+  (catalog, region) => {
+    const endpoints = catalog.filter(one => one.type === type).flatMap(one => one.endpoints)
+    const found = endpoints.find(one => one.interface === 'public' && (region === null || one.region === region))
+    if (!found) throw new ConnectionUnclear(`the catalog of the identity service has no ${type} service`)
+    return found.url
+  }
 
 function known(url: string | null): string {
   if (url !== null) return url

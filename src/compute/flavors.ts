@@ -4,7 +4,7 @@ import { problem } from '../problems/problem.ts'
 import { jsonIn, jsonText } from '../shared/json.ts'
 import type { Schema } from '../store/schema.ts'
 import { bulk, type Command, command, query } from '../store/statement.ts'
-import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, runAll, together, type Write } from '../store/transaction.ts'
 
 type FlavorRow = Selectable<Schema['flavors']>
 
@@ -130,6 +130,9 @@ const removeAccess = command((db, a: { flavor: string; project: string }) =>
 const lockMany = command((db, a: { ids: readonly string[] }, on) =>
   on.lock(db.selectFrom('flavors').select('id').where(on.isIn('id', a.ids)).orderBy('id')),
 )
+const removeMany = command((db, a: { ids: readonly string[] }, on) =>
+  db.deleteFrom('flavors').where(on.isIn('id', a.ids)).returning('id'),
+)
 const removeAllAccess = command((db, a: { flavors: readonly string[] }, on) =>
   db.deleteFrom('flavor_access').where(on.isIn('flavor_id', a.flavors)).returning('flavor_id as id'),
 )
@@ -229,6 +232,18 @@ export function* deleteFlavor(id: string): Write<void> {
   yield* markFlavor(id)
 }
 
+/** Deletes those of them that are there, for the manager of the flavors. */
+export function* deleteFlavors(ids: readonly string[]): Write<void> {
+  const [, gone] = yield* together(lockMany({ ids }), removeMany({ ids }))
+  for (const { id } of gone) yield* markFlavor(id)
+}
+
+/** Makes flavors whose ids and names nobody else has, for their manager. */
+export function* createFlavors(wanted: readonly NewFlavor[], now: number): Write<void> {
+  yield* runAll(wanted.map(one => newFlavor(one, now)))
+  for (const { id } of wanted) yield* markFlavor(id)
+}
+
 export function* setExtraSpecs(id: string, specs: Readonly<Record<string, string>>): Write<void> {
   yield* run(changeExtraSpecs({ id, extra_specs: jsonText(specs) }))
   yield* markFlavor(id)
@@ -244,10 +259,15 @@ export function* grantAll(access: readonly { flavor_id: string; project_id: stri
   if (access.length > 0) yield* run(addAccesses({ rows: access }))
 }
 
-/** Removes all access to these flavors. The lock makes the creation of their servers wait until that is done. */
-export function* closeFlavors(ids: readonly string[]): Write<void> {
-  const [, closed] = yield* together(lockMany({ ids }), removeAllAccess({ flavors: ids }))
-  for (const id of new Set(closed.map(row => row.id))) yield* markFlavor(id)
+/**
+ * Removes all access to these flavors, and returns those that had some. The lock makes the creation of their servers wait
+ * until that is done.
+ */
+export function* closeFlavors(ids: readonly string[]): Write<ReadonlySet<string>> {
+  const [, rows] = yield* together(lockMany({ ids }), removeAllAccess({ flavors: ids }))
+  const closed = new Set(rows.map(row => row.id))
+  for (const id of closed) yield* markFlavor(id)
+  return closed
 }
 
 export function* grantAccess(flavorId: string, project: string): Write<void> {

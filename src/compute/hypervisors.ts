@@ -4,7 +4,7 @@ import { problem } from '../problems/problem.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, mark, one, type Read, run, type Write, wake } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, runAll, type Write, wake } from '../store/transaction.ts'
 
 export const HYPERVISOR_CLASSES = ['VCPU', 'MEMORY_MB', 'DISK_GB'] as const
 
@@ -119,4 +119,17 @@ export function* changeHypervisor(name: string, change: HypervisorChange, now: n
   // Servers may move away, and what they left behind may be free.
   yield* wake('any')
   return yield* findHypervisor(id)
+}
+
+/** What is said of a hypervisor. */
+export type HypervisorState = Pick<Hypervisor, 'state' | 'status' | 'disabled_reason'>
+
+/** Writes down what was said of locked hypervisors at a time, and wakes those who act on it. */
+export function* sayHypervisors(
+  said: readonly (HypervisorState & Pick<Hypervisor, 'id' | 'name'>)[],
+  at: number,
+): Write<void> {
+  yield* runAll(said.map(({ id, name: _, ...state }) => say({ provider_id: id, ...state, updated_at: at })))
+  yield* mark(...said.map(({ name }) => ({ kind: 'hypervisor', id: name })))
+  yield* wake('healing')
 }

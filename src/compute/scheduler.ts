@@ -6,7 +6,7 @@ import type { Resources } from '../ledger/claims/claim.ts'
 import { limits } from '../shared/limits.ts'
 import { OWNER as BAREMETAL } from '../metal/nodes/rows.ts'
 import { HYPERVISOR_CLASSES } from './hypervisors.ts'
-import { asksForReservation, candidateRequestOf, type Wish } from './wishes.ts'
+import { candidateRequestOf, type Wish } from './wishes.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 
 export interface Place {
@@ -38,17 +38,17 @@ export function* findPlaces(table: CandidateTable, wish: Wish, choice: Choice): 
   // Mostly a few candidates contain enough eligible places; otherwise all are searched.
   for (const limit of [limits.placesPerSearch * 8, null]) {
     const result = yield* search(table, { ...request, limit }, BUDGET)
-    const places = eligiblePlaces(table, result, wish, choice)
+    const places = eligiblePlaces(table, result, choice)
     if (places.length > 0 || result.count < (limit ?? Infinity)) return places
   }
   return []
 }
 
-function eligiblePlaces(table: CandidateTable, result: SearchResult, wish: Wish, choice: Choice): Place[] {
+function eligiblePlaces(table: CandidateTable, result: SearchResult, choice: Choice): Place[] {
   const places: Place[] = []
   for (let i = 0; i < result.count && places.length < limits.placesPerSearch; i++) {
     const row = result.anchors[i]!
-    if (!isEligible(table, row, wish, choice)) continue
+    if (!isEligible(table, row, choice)) continue
     const { allocations } = candidateAt(table, result, i)
     const host = { id: table.id[row]!, uuid: table.uuid[row]!, name: table.name[row]! }
     const isMetal = isNode(table, row)
@@ -65,18 +65,13 @@ function eligiblePlaces(table: CandidateTable, result: SearchResult, wish: Wish,
   return places
 }
 
-function isEligible(table: CandidateTable, row: number, wish: Wish, { without, only }: Choice): boolean {
+function isEligible(table: CandidateTable, row: number, { without, only }: Choice): boolean {
   if (without.has(table.id[row]!)) return false
   if (only !== null && table.name[row] !== only) return false
-  if (isNode(table, row)) return true
-  return isHypervisor(table, row) && (!isEnrolled(table, row) || asksForReservation(wish))
+  return isNode(table, row) || isHypervisor(table, row)
 }
 
 const isNode = (table: CandidateTable, row: number): boolean => table.managedBy[row] === BAREMETAL
 
 const isHypervisor = (table: CandidateTable, row: number): boolean =>
   table.managedBy[row] === null && HYPERVISOR_CLASSES.every(name => (table.column(name)?.at(row) ?? -1) >= 0)
-
-/** Whether the host is enrolled for leases, which have a provider of their own below the host's. */
-const isEnrolled = (table: CandidateTable, row: number): boolean =>
-  table.treeOf[row]?.rows.some(member => table.managedBy[member] === 'leases') ?? false

@@ -21,7 +21,9 @@ export function wrongSpec(key: string, value: string): string | null {
   return /^\d{1,10}$/.test(value) && Number(value) <= limits.flavorNumberMax ? null : 'expected a whole number'
 }
 
-export function wishOf(flavor: Flavor): Wish {
+type Sized = Pick<Flavor, 'vcpus' | 'ram_mb' | 'disk_gb' | 'ephemeral_gb' | 'swap_mb' | 'extra_specs'>
+
+export function wishOf(flavor: Sized): Wish {
   const size = {
     VCPU: flavor.vcpus,
     MEMORY_MB: flavor.ram_mb,

@@ -2,6 +2,8 @@
 import { Ajv } from 'ajv'
 import { Type } from 'typebox'
 import { trustOf } from '../http/forwarded.ts'
+import { wronglyOwn } from '../identity/catalog.ts'
+import { readCatalog } from '../identity/catalog-setting.ts'
 import { isLoopback } from '../identity/networks.ts'
 import { isOpen } from '../identity/settings.ts'
 import { wrongIn } from '../metal/nodes/inspection.ts'
@@ -15,6 +17,7 @@ const validate = new Ajv({ coerceTypes: true, allErrors: false, strict: false })
 export function checked(given: Given, origins: ReadonlyMap<string, string>): Config {
   if (typeof given.inspectionRules === 'string') given.inspectionRules = parsed(given.inspectionRules, [])
   if (typeof given.hooks === 'string') given.hooks = parsed(given.hooks, {})
+  if (typeof given.catalog === 'string') given.catalog = parsed(given.catalog, {})
   given.trustForwarded = proxiesIn(given.trustForwarded)
   if (!validate(given)) throw wrongSetting(given, origins)
   checkTogether(given)
@@ -47,14 +50,31 @@ function checkTogether(config: Config): void {
       throw new UsageError('--auth keystone needs one of keystone-password and keystone-password-file')
     }
   }
+  if (config.compute === 'nova') {
+    if (config.novaUrl === null) throw new UsageError('--compute nova needs --nova-url')
+    if (auth !== 'password' && auth !== 'keystone')
+      throw new UsageError('--compute nova needs --auth password or keystone: Nova checks the tokens of its callers')
+  }
   if (config.mailSmtp !== null && (config.mailFrom === null || config.mailToDomains === '')) {
     throw new UsageError('mail-smtp needs mail-from, and mail-to-domains: nobody may have strangers written to')
   }
+  checkCatalog(config)
   trustOf(config.trustForwarded)
   if ((tlsCert === null) !== (tlsKey === null)) throw new UsageError('tls-cert and tls-key go together')
   if (config.tlsClientCa !== null && tlsCert === null) throw new UsageError('tls-client-ca needs tls-cert and tls-key')
   const [wrong] = wrongIn(config.inspectionRules)
   if (wrong !== undefined) throw new UsageError(`inspection-rules: '${wrong}' can be neither a trait nor a pattern`)
+}
+
+function checkCatalog(config: Config): void {
+  const catalog = readCatalog(config.catalog)
+  const type = wronglyOwn(catalog, config)
+  if (type !== null) {
+    const reason = type === 'compute' ? `with compute '${config.compute}' there is none here` : 'there is none here'
+    throw new UsageError(`catalog: ${type} can't be own: ${reason}; say its URL, or hidden`)
+  }
+  if (config.auth === 'keystone' && catalog.size > 0)
+    throw new UsageError("catalog: with --auth keystone clients are shown Keystone's; make the endpoints there")
 }
 
 /** `true` means one proxy, the most common setup. */

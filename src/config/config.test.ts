@@ -62,3 +62,18 @@ test('no secret is shown, whatever is in it', () => {
   const shown = JSON.stringify(printable(loadConfig(secrets, {}, undefined)))
   assert.doesNotMatch(shown, /secret|p@ss|word@/)
 })
+
+test('a catalog that can not be shown is refused in words', () => {
+  const nova = { auth: 'password', compute: 'nova', novaUrl: 'http://nova/v2.1' }
+  assert.match(refusal({ catalog: '{"image":"nowhere"}' }), /^catalog: image must be own, hidden/)
+  assert.match(refusal({ catalog: '[]' }), /^catalog \(from the command line\): '\[\]' is not valid; expected: where/)
+  assert.match(refusal({ catalog: '{"network":"own"}' }), /^catalog: network can't be own: there is none here/)
+  assert.match(refusal({ ...nova, catalog: '{"compute":"own"}' }), /compute can't be own: with compute 'nova' there is/)
+  const keystone = { auth: 'keystone', keystoneUrl: 'http://k', keystonePassword: 'p' }
+  assert.match(
+    refusal({ ...keystone, catalog: '{"image":"hidden"}' }),
+    /with --auth keystone clients are shown Keystone's/,
+  )
+  const file = fileWith('catalog:\n  image: hidden\n  network: {name: neutron, url: "http://n"}\n')
+  assert.deepEqual(loadConfig({}, {}, file).catalog['network'], { name: 'neutron', url: 'http://n' })
+})

@@ -5,6 +5,7 @@ import { HookSets } from '../metal/drivers/manual/hooks.ts'
 import { InspectionRule } from '../metal/nodes/inspection.ts'
 import { limits } from '../shared/limits.ts'
 import { minutes, oneOf, orNull, port, type Setting, text, yesOrNo } from './kinds.ts'
+import { COMPUTE_SETTINGS } from './compute-settings.ts'
 import { LEASE_SETTINGS } from './lease-settings.ts'
 import { mask } from './mask.ts'
 import { WEBHOOK_SETTINGS } from './webhook-settings.ts'
@@ -319,6 +320,7 @@ const TABLE = {
     fallback: 168,
     help: 'hours after which the use of a node counts half in the fair order',
   },
+  ...COMPUTE_SETTINGS,
   ...LEASE_SETTINGS,
   ...WEBHOOK_SETTINGS,
 } satisfies Record<string, Setting>

@@ -48,12 +48,12 @@ export const KINDS = {
   lease: {
     became: {
       created: 'It was booked.',
-      changed: 'Its times, its reservations or its name were changed.',
+      changed: 'Its times, its reservations, its name or its status changed.',
       started: 'It began.',
       before_end: 'It ends soon.',
       ended: 'It is over.',
-      degraded: 'A part of it is missing.',
-      whole: 'Nothing is missing any more.',
+      degraded: 'A part of it is missing, or not all of it is done in Nova yet; then `reason` says why.',
+      whole: 'Nothing is missing any more, and Nova has what it should have.',
       error: 'It could not begin or end as it should.',
       deleted: 'It is gone.',
     },

@@ -15,11 +15,20 @@ declare module 'fastify' {
     caller: Caller | null
     /** What a caller brings who can't send a token. */
     ticket: string | null
+    /** What the request has of the shares; null until it has taken something. */
+    held: Held[] | null
   }
   interface FastifyContextConfig {
     /** Answers of this route may last, as a stream of events does. */
     lasts?: boolean
   }
+}
+
+/** An amount that a request has taken. */
+interface Held {
+  readonly shares: Shares
+  readonly holder: string
+  readonly amount: number
 }
 
 type Next = (error?: Error) => void
@@ -60,13 +69,12 @@ export class Admission {
     metrics.watch('holdfast_body_bytes_in_flight', 'Bytes of their bodies.', () => this.#bytes.all)
   }
 
-  /** The first hook: refuses foreign pages, and requests that there is no room for. /healthz needs no room. */
-  readonly arrive: Hook = (request, reply, next) => {
+  /** Comes first: refuses foreign pages, and requests that there is no room for. /healthz needs no room. */
+  arrive(request: FastifyRequest, reply: FastifyReply): void {
     requireNoForeignPage(this.#config, request)
     // A page takes many files at once, and must not take the places of requests for them.
     const places = request.routeOptions.config.isForFiles ? this.#ofFiles : this.#ofAddresses
     if (request.url !== '/healthz') take(places, `address ${networkOf(request.ip)}`, 1, reply)
-    next()
   }
 
   /** A hook that authenticates the caller, refuses unknown callers, and then runs the other checks before the body. */
@@ -126,25 +134,27 @@ function bodyBytes({ headers, routeOptions }: FastifyRequest): number {
   return Math.min(Number(headers['content-length'] ?? bytesMax), bytesMax)
 }
 
-const LASTS = Symbol('lasts')
-
 /** Gives back what the request took: an answer that lasts has a place elsewhere, and must not keep others out. */
-export const leave = ({ raw }: FastifyReply): void => void raw.emit(LASTS)
+export const leave = ({ request }: FastifyReply): void => giveBack(request)
+
+function giveBack({ held }: FastifyRequest): void {
+  for (const { shares, holder, amount } of held?.splice(0) ?? []) shares.giveBack(holder, amount)
+}
 
 /** Takes this amount until the answer is sent or the connection closes, or until the request leaves. */
-function take(shares: Shares, holder: string, amount: number, { raw }: FastifyReply): void {
+function take(shares: Shares, holder: string, amount: number, { raw, request }: FastifyReply): void {
   // Already closed: no 'close' event would give the amount back.
   if (raw.closed) return
   const wanting = shares.take(holder, amount)
   if (wanting === 'all') throw problem('unavailable', { reason: 'Too much is being done at once; try again.' })
   if (wanting === 'share') throw problem('too_many_requests', { retrySeconds: limits.crowdedRetrySeconds })
-  let isHeld = true
-  const giveBack = () => {
-    if (isHeld) shares.giveBack(holder, amount)
-    isHeld = false
+  const mine = { shares, holder, amount }
+  if (request.held) request.held.push(mine)
+  else {
+    // One listener for all that a request takes.
+    request.held = [mine]
+    raw.on('close', () => giveBack(request))
   }
-  raw.once('close', giveBack)
-  raw.once(LASTS, giveBack)
 }
 
 async function settle(admission: Promise<void>, next: Next): Promise<void> {

@@ -54,25 +54,30 @@ export async function createHttp(
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: answerBadUrl,
   })
-  app.addHook('onRequest', (request, reply, next) => {
-    // If a proxy forwards something that is no address, the proxy's own address counts.
-    if (!isAddress(request.ip)) delete request.raw.headers['x-forwarded-for']
-    void reply.header('x-openstack-request-id', request.id).header('x-content-type-options', 'nosniff')
-    if (pair) void reply.header('strict-transport-security', HSTS)
-    next()
-  })
   const { identity, metrics } = context
   const redeem = (ticket: string) => identity.tickets.redeem(ticket)
   const admission = new Admission({ config, authenticate: identity.authenticate, redeem, metrics })
   app.decorateRequest('caller', null)
   app.decorateRequest('ticket', null)
-  app.addHook('onRequest', admission.arrive)
+  app.decorateRequest('held', null)
+  const draining = drainOnClose(app)
+  const trustsProxies = config.trustForwarded !== '0'
+  // One hook, because each costs every request.
+  app.addHook('onRequest', (request, reply, next) => {
+    // If a proxy forwards something that is no address, the proxy's own address counts.
+    if (trustsProxies && !isAddress(request.ip)) delete request.raw.headers['x-forwarded-for']
+    void reply.header('x-openstack-request-id', request.id).header('x-content-type-options', 'nosniff')
+    if (pair) void reply.header('strict-transport-security', HSTS)
+    admission.arrive(request, reply)
+    draining.refuse()
+    next()
+  })
   app.addHook('preParsing', admission.beforeBody)
   app.addHook('onSend', (request, reply, _payload, sent) => {
     if (reply.statusCode === 401) void reply.header('www-authenticate', challenge(context, request, tokensAt))
+    draining.tell(reply)
     sent()
   })
-  drainOnClose(app)
   takeUpgrades(app)
   app.addHook('preClose', done => {
     context.streams.drain()

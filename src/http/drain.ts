@@ -2,26 +2,33 @@
 // time limit the remaining connections are closed.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { limits } from '../shared/limits.ts'
 import { problem } from '../problems/problem.ts'
 
+interface Draining {
+  /** Refuses a request that comes after the end was announced. */
+  refuse(): void
+  /** Tells the client of an answer that the connection ends with it. */
+  tell(reply: FastifyReply): void
+}
+
 /** Lets `app.close()` drain. */
-export function drainOnClose(app: FastifyInstance): void {
+export function drainOnClose(app: FastifyInstance): Draining {
   const connections = new Connections(app.server)
-  app.addHook('onRequest', (_request, _reply, next) => {
-    // A problem, so that the client gets the format of its API, and a Retry-After.
-    if (connections.isDraining) throw problem('unavailable', { reason: 'the service is stopping' })
-    next()
-  })
-  app.addHook('onSend', (_request, reply, _payload, sent) => {
-    if (connections.isDraining) void reply.header('connection', 'close')
-    sent()
-  })
   app.addHook('preClose', done => {
     connections.drain()
     done()
   })
+  return {
+    refuse: () => {
+      // A problem, so that the client gets the format of its API, and a Retry-After.
+      if (connections.isDraining) throw problem('unavailable', { reason: 'the service is stopping' })
+    },
+    tell: reply => {
+      if (connections.isDraining) void reply.header('connection', 'close')
+    },
+  }
 }
 
 /** What is in flight on a connection. */
@@ -63,7 +70,7 @@ class Connections {
     const traffic = this.#traffic.get(socket)
     if (!traffic) return
     traffic.owed++
-    response.once('close', () => {
+    response.on('close', () => {
       traffic.owed--
       traffic.readBefore = socket.bytesRead
       if (this.isDraining && traffic.owed === 0) socket.destroySoon()

@@ -28,14 +28,16 @@ interface Asked {
 const FOR_ALL = /^\/(ui\/|\w*\/?(\?|$))/
 const READING = new Set(['GET', 'HEAD'])
 
+/** The last host that was found to be ours: almost all requests name the same one. */
+const lastHost = new WeakMap<PageSettings, string>()
+
 /** Refuses requests of foreign pages. */
 export function requireNoForeignPage(config: PageSettings, { method, url, headers }: Asked): void {
   if (!isOpen(config.auth)) return
   const { host, origin } = headers
-  if (host !== undefined && !isOurs(config, nameIn(host))) {
-    throw problem('foreign_page', {
-      reason: `This server is not known as ${nameIn(host).slice(0, 255)}; see --host-names.`,
-    })
+  if (host !== undefined && host !== lastHost.get(config)) {
+    requireOurs(config, nameIn(host))
+    lastHost.set(config, host)
   }
   if (method === 'OPTIONS' || (READING.has(method) && FOR_ALL.test(url))) return
   const isForeign =
@@ -50,6 +52,11 @@ export function requireJsonType({ auth }: PageSettings, headers: IncomingHttpHea
   const type = headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase() ?? ''
   const isJson = type === '' || /^application\/([\w.-]+\+)?json$/.test(type)
   if (isOpen(auth) && !isJson) throw problem('unsupported_media_type', { given: type.slice(0, 255) })
+}
+
+function requireOurs(config: PageSettings, name: string): void {
+  if (isOurs(config, name)) return
+  throw problem('foreign_page', { reason: `This server is not known as ${name.slice(0, 255)}; see --host-names.` })
 }
 
 function isOurs({ host, hostNames, mediaUrl }: PageSettings, name: string): boolean {

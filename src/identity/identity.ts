@@ -1,5 +1,4 @@
 // Authenticates requests by mode: everyone (none), by headers (noauth2), our users (password), Keystone's (keystone).
-import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { availableParallelism } from 'node:os'
 import type { Logger } from 'pino'
@@ -11,6 +10,7 @@ import { basicCredentials } from './basic.ts'
 import { ANYONE, type Caller } from './caller.ts'
 import { type Directory, openDirectory } from './directory.ts'
 import { KeyRing } from './key-ring.ts'
+import { KeystoneAccount, keystoneUrl } from './keystone-account.ts'
 import { KeystoneLogin } from './keystone-login.ts'
 import { Keystone } from './keystone.ts'
 import { Login } from './login.ts'
@@ -18,6 +18,7 @@ import { type AskForNames, Names } from './names.ts'
 import { recordLogin } from './login-record.ts'
 import { callerFromNoauth2 } from './noauth2.ts'
 import { Passwords } from './passwords.ts'
+import { withServiceUser } from './service-user.ts'
 import type { IdentitySettings } from './settings.ts'
 import { Tickets } from './tickets.ts'
 import { asAnyone, asIn, asThen, inMode, type Standing } from './standing.ts'
@@ -183,7 +184,7 @@ function openUsers({ config, log }: IdentityOptions): Users {
   }
 }
 
-const lifeMsOf = ({ tokenHours }: IdentitySettings) => tokenHours * 60 * 60_000
+export const lifeMsOf = ({ tokenHours }: IdentitySettings) => tokenHours * 60 * 60_000
 
 const keysFor = ({ config, store, clock }: IdentityOptions) => KeyRing.open({ store, clock, lifeMs: lifeMsOf(config) })
 
@@ -196,7 +197,8 @@ async function issuerFor(
   const now = () => clock.now()
   const lifeMs = lifeMsOf(config)
   const keys = await keysFor(options)
-  const tokens = new Tokens({ store, clock, keys, directory, lifeMs })
+  const known = config.compute === 'nova' ? () => withServiceUser(directory()) : directory
+  const tokens = new Tokens({ store, clock, keys, directory: known, lifeMs })
   const threads = Math.max(1, Math.min(availableParallelism() - 1, limits.hashThreadsMax))
   const passwords = new Passwords({ secret: clock.newSecret(32), now, threads })
   const login = new Login({
@@ -223,12 +225,8 @@ async function issuerFor(
 function keystoneUsers({ config, clock, log, observe }: IdentityOptions): Mode {
   const now = () => clock.now()
   const keystone = new Keystone({
-    url: config.keystoneUrl!,
-    username: config.keystoneUsername,
-    password: () => keystonePassword(config),
-    project: config.keystoneProject,
-    userDomain: config.keystoneUserDomain,
-    projectDomain: config.keystoneProjectDomain,
+    url: keystoneUrl(config),
+    account: new KeystoneAccount(config, now),
     keepMs: config.keystoneCacheSeconds * 1_000,
     now,
     log,
@@ -242,10 +240,4 @@ function keystoneUsers({ config, clock, log, observe }: IdentityOptions): Mode {
   const ask: AskForNames = (kind, word) => keystone.called(kind, word)
   const standing = inMode('keystone', asThen)
   return { authenticate, issuer: null, keystone: login, standing, ask, stop: () => {} }
-}
-
-/** Read at each login, so that a new password in the file is used. */
-function keystonePassword({ keystonePassword, keystonePasswordFile }: IdentitySettings): string {
-  if (keystonePasswordFile === null) return keystonePassword ?? ''
-  return readFileSync(keystonePasswordFile, 'utf8').replace(/\r?\n$/, '')
 }

@@ -10,3 +10,7 @@ export const isId = (text: string) => ID.test(text)
 export function idOf(kind: 'user' | 'project' | 'role' | 'service' | 'endpoint', name: string): string {
   return createHash('sha256').update(`${kind}:${name}`).digest('hex').slice(0, 32)
 }
+
+/** The user as whom we call a Nova. Names in a users file have no colon, so this one can't be taken there. */
+export const SERVICE_USER_NAME = 'holdfast:service'
+export const SERVICE_USER_ID = idOf('user', SERVICE_USER_NAME)

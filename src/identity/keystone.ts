@@ -5,18 +5,15 @@ import { isObject } from '../shared/is-object.ts'
 import { limits } from '../shared/limits.ts'
 import { problem } from '../problems/problem.ts'
 import type { Caller } from './caller.ts'
+import type { KeystoneAccount } from './keystone-account.ts'
 import { Line } from './line.ts'
 import type { AskForNames, Named } from './names.ts'
 import { networkOf } from './networks.ts'
 
 interface KeystoneOptions {
-  /** With or without /v3 at its end. */
   url: string
-  username: string
-  password: () => string
-  project: string
-  userDomain: string
-  projectDomain: string
+  /** Our own login there. */
+  account: KeystoneAccount
   /** How long an answer is cached. */
   keepMs: number
   now: () => number
@@ -67,11 +64,10 @@ export class Keystone {
     strangersPerAddressMax: limits.keystoneStrangersPerAddressMax,
   })
   readonly #asking = new Map<string, Promise<Caller | null>>()
-  #own: Promise<{ token: string; expiresAt: number }> | null = null
 
   constructor(options: KeystoneOptions) {
     this.#options = options
-    this.#url = `${options.url.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3`
+    this.#url = options.url
     this.#tokensUrl = `${this.#url}/auth/tokens`
   }
 
@@ -136,7 +132,9 @@ export class Keystone {
 
   async #list(path: string, member: string): Promise<Named[] | null> {
     for (const isLast of [false, true]) {
-      const answer = await this.#fetch(this.#url + path, { headers: { 'x-auth-token': await this.#ownToken() } })
+      const answer = await this.#fetch(this.#url + path, {
+        headers: { 'x-auth-token': await this.#options.account.token() },
+      })
       if (answer.status === 200) {
         const found = ((await answer.json()) as Record<string, Named | Named[]>)[member] ?? []
         const isNamed = ({ id, name }: Partial<Named>) => typeof id === 'string' && typeof name === 'string'
@@ -148,7 +146,7 @@ export class Keystone {
       await answer.body?.cancel()
       if (answer.status === 404) return []
       if (answer.status === 403) return null
-      if (answer.status === 401 && !isLast) this.#own = null
+      if (answer.status === 401 && !isLast) this.#options.account.refused()
       else throw new Error(`Keystone answered ${answer.status} to a look at ${member}`)
     }
     return null
@@ -181,7 +179,7 @@ export class Keystone {
 
   async #show(token: string): Promise<Shown | null> {
     for (const isLast of [false, true]) {
-      const own = await this.#ownToken()
+      const own = await this.#options.account.token()
       const answer = await this.#fetch(`${this.#tokensUrl}?nocatalog`, {
         headers: { 'x-auth-token': own, 'x-subject-token': token },
       })
@@ -189,46 +187,10 @@ export class Keystone {
       await answer.body?.cancel()
       if (answer.status === 404) return null
       // Our own token was revoked, or Keystone has new keys: log in again, once.
-      if (answer.status === 401 && !isLast) this.#own = null
+      if (answer.status === 401 && !isLast) this.#options.account.refused()
       else throw new Error(`Keystone answered ${answer.status} to a validation`)
     }
     return null
-  }
-
-  async #ownToken(): Promise<string> {
-    const isOld = ({ expiresAt }: { expiresAt: number }) => expiresAt - limits.keystoneRenewMs < this.#options.now()
-    const present = this.#own && (await this.#own)
-    if (present && !isOld(present)) return present.token
-    // Another request may have renewed it meanwhile.
-    if (!this.#own || (await this.#own) === present) {
-      const renewed = this.#logIn()
-      this.#own = renewed
-      renewed.catch(() => {
-        if (this.#own === renewed) this.#own = null
-      })
-    }
-    return (await this.#own).token
-  }
-
-  async #logIn(): Promise<{ token: string; expiresAt: number }> {
-    const { username, password, project, userDomain, projectDomain } = this.#options
-    const user = { name: username, domain: { name: userDomain }, password: password() }
-    const auth = {
-      identity: { methods: ['password'], password: { user } },
-      scope: { project: { name: project, domain: { name: projectDomain } } },
-    }
-    const answer = await this.#fetch(`${this.#tokensUrl}?nocatalog`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ auth }),
-    })
-    const token = answer.headers.get('x-subject-token')
-    if (answer.status !== 201 || token === null) {
-      await answer.body?.cancel()
-      throw new Error(`Keystone answered ${answer.status} to our own login as ${username}`)
-    }
-    const shown = (await answer.json()) as Shown
-    return { token, expiresAt: Date.parse(shown.token.expires_at) }
   }
 
   #fetch(url: string, init: RequestInit): Promise<Response> {

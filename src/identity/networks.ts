@@ -6,7 +6,8 @@ import { isIPv6 } from 'node:net'
  * text is returned as it is.
  */
 export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address
+  // Most addresses are IPv4, and the full check is a long one. A socket that is gone has no address.
+  if (!address?.includes(':') || !isIPv6(address)) return address
   const [, inside] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
   if (inside !== undefined) return inside
   const [head = '', tail] = address.split('::')

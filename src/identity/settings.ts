@@ -10,6 +10,8 @@ export interface IdentitySettings {
   /** The path of the users file. */
   readonly users: string
   readonly tokenHours: number
+  /** With `nova` there is a service user, as whom we call it. */
+  readonly compute: 'own' | 'nova' | 'off'
   readonly audit: 'on' | 'off'
   readonly keystoneUrl: string | null
   readonly keystoneUsername: string

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { FileDirectory } from './directory.ts'
-import { idOf } from './ids.ts'
+import { idOf, SERVICE_USER_ID } from './ids.ts'
 import { addUserTo, changeUser, removeProject, removeUser, revokeRole } from './user-edits.ts'
 import { editUsersFile, parseUsersFile, UsersFileError } from './users-file.ts'
 
@@ -31,6 +31,7 @@ test('an error names the invalid place and never shows a hash', () => {
     [whole().replace('ann', '"a:b"'), /can't have a:b/],
     [`projects: {lab: {id: ${'a'.repeat(32)}}}\nusers: {ann: ${entry(`, id: ${'a'.repeat(32)}`)}}`, /given twice/],
     [`projects: {lab: , hall: {id: ${idOf('project', 'lab')}}}`, /given twice/],
+    [`users: {ann: ${entry(`, id: ${SERVICE_USER_ID}`)}}`, /the id \w+ is that of the built-in service user/],
     [whole().replace('ann', '"\\x9b31m"'), /users can't have/],
     ['projects: &a {lab: }\nusers: {}\nx: *a', /not YAML/],
   ]

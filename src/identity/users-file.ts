@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox'
 import { Document, isScalar, parse as parseYaml, parseDocument, visit } from 'yaml'
 import { systemClock } from '../clock/clock.ts'
 import { limits } from '../shared/limits.ts'
-import { ID_PATTERN, idOf } from './ids.ts'
+import { ID_PATTERN, idOf, SERVICE_USER_ID } from './ids.ts'
 import { HASH_PATTERN } from './passwords.ts'
 import { ROLES, type Role } from './roles.ts'
 
@@ -89,6 +89,7 @@ function requireWhole({ projects, users }: UsersFile): void {
     Object.entries(entries).map(([name, entry]: [string, { id?: string } | null]) => entry?.id ?? idOf(kind, name))
   // Also of those without one: whoever has a former name of another must not have its id.
   for (const id of [...idsOf('project', projects), ...idsOf('user', users)]) {
+    if (id === SERVICE_USER_ID) throw new UsersFileError(`the id ${id} is that of the built-in service user`)
     if (ids.has(id)) throw new UsersFileError(`the id ${id} is given twice`)
     ids.add(id)
   }

@@ -10,6 +10,9 @@ export const leaseGauges = {
   holdfast_leases_overdue: { help: 'Leases past their end that have not given everything back.' },
   holdfast_lease_events_late: { help: 'Events of leases whose time has come and that are not done.' },
   holdfast_lease_event_oldest_seconds: { help: 'For how long the oldest of them has been late.' },
+  holdfast_nova_work_due: { help: 'Reservations of which Nova does not have what it should have yet.' },
+  holdfast_nova_work_failing: { help: 'Those of them with trouble: Nova is away, or refuses.' },
+  holdfast_nova_work_oldest_seconds: { help: 'For how long the oldest of them has been due.' },
 } satisfies Gauges
 
 // Ended leases are kept for ever, so the query must skip them: only a lease that is not over has an event to come.
@@ -33,13 +36,25 @@ const lateEvents = query((db, a: { now: number }) =>
     .where('time', '<=', a.now),
 )
 
+const novaWork = query((db, _: object) =>
+  db
+    .selectFrom('nova_work')
+    .select(e => e.fn.countAll<number>().as('count'))
+    .select(e => e.fn.min<number | null>('updated_at').as('since'))
+    .select(sql<number>`count(error)`.as('failing'))
+    .where('due_at', 'is not', null),
+)
+
 export function* countLeases(now: number): Read<Sample<keyof typeof leaseGauges>[]> {
-  const [leases, [late]] = yield* together(leasesByStatus({}), lateEvents({ now }))
+  const [leases, [late], [work]] = yield* together(leasesByStatus({}), lateEvents({ now }), novaWork({}))
   return [
     ...byState('holdfast_leases', ['PENDING', 'STARTING', 'ACTIVE', 'TERMINATING'], leases),
     { name: 'holdfast_leases_degraded', value: leases.reduce((sum, { degraded }) => sum + degraded, 0) },
     { name: 'holdfast_leases_overdue', value: late!.ends },
     { name: 'holdfast_lease_events_late', value: late!.count },
     { name: 'holdfast_lease_event_oldest_seconds', value: secondsSince(late!.since, now) },
+    { name: 'holdfast_nova_work_due', value: work!.count },
+    { name: 'holdfast_nova_work_failing', value: work!.failing },
+    { name: 'holdfast_nova_work_oldest_seconds', value: secondsSince(work!.since, now) },
   ]
 }

@@ -5,6 +5,7 @@ import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Fleet } from '../metal/nodes/fleet.ts'
 import type { Store } from '../store/store.ts'
 import type { CalendarMirror } from './calendar/mirror.ts'
+import type { LeaseCompute } from './compute/port.ts'
 
 /** The context of a request has all of these. */
 export interface LeaseContext {
@@ -14,6 +15,8 @@ export interface LeaseContext {
   readonly config: LeaseSettings
   /** The hardware drivers, to tear nodes down. */
   readonly drivers: Drivers
+  /** Where the servers of leases run. */
+  readonly compute: LeaseCompute
   /** The calendar in memory, which proposes places. */
   readonly calendar: CalendarMirror
   /** The caller may see hosts and nodes and their bookings. Other callers see only counts and windows. */
@@ -25,6 +28,9 @@ export interface LeaseContext {
   /** How many hosts and nodes may be looked at to find another window. */
   readonly looksMax?: number
 }
+
+/** What a lease is given and taken back with. */
+export type Means = Pick<LeaseContext, 'drivers' | 'compute'>
 
 /** The operator's settings for leases. A limit of 0 means no limit. */
 export interface LeaseSettings {

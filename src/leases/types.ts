@@ -1,8 +1,9 @@
 // The types of leases. Times are milliseconds since 1970.
+import type { NovaHypervisor } from '../nova/port.ts'
 import type { Schema } from '../store/schema.ts'
-import type { HostTerms, InstanceTerms, NodeTerms, Terms } from '../store/schema/leases.ts'
+import type { FlavorTerms, HostTerms, InstanceTerms, NodeTerms, Terms } from '../store/schema/leases.ts'
 
-export type { HostTerms, InstanceTerms, NodeTerms, Terms } from '../store/schema/leases.ts'
+export type { FlavorTerms, HostTerms, InstanceTerms, NodeTerms, Terms } from '../store/schema/leases.ts'
 
 export type LeaseStatus = Schema['leases']['status']
 export type ReservationStatus = Schema['lease_reservations']['status']
@@ -55,6 +56,10 @@ export interface NewLease {
   /** Chosen by the client, so that a lost answer can be asked for; null for a new one. */
   id: string | null
   name: string
+  /** Whose it is, if not the caller's: operators bring leases from another service. */
+  owner?: { project: string; user: string } | null
+  /** The ids of its reservations, in their order; null or absent for new ones. */
+  reservation_ids?: readonly (string | null)[]
   /** `now` in a request means the start of the current minute. */
   start_at: number
   end_at: number
@@ -63,8 +68,20 @@ export interface NewLease {
   reservations: readonly Terms[]
 }
 
+/** Reservations of a number of instances, each in a slot of its own. */
+export const isOfInstances = (terms: Terms): terms is InstanceTerms | FlavorTerms =>
+  terms.resource_type === 'virtual:instance' || terms.resource_type === 'flavor:instance'
+
+/** What a client says of a reservation by a flavor. The rest is read from the flavor. */
+export type FlavorAsked = Pick<FlavorTerms, 'resource_type' | 'flavor_id' | 'amount' | 'affinity'>
+
+/** A new lease before its flavors are looked up. */
+export type AskedLease = Omit<NewLease, 'reservations'> & {
+  reservations: readonly (Exclude<Terms, FlavorTerms> | FlavorAsked)[]
+}
+
 /** The terms to change; absent ones stay. A resource_type must be the present one. */
-export type TermsChange = { id: string; resource_type?: string } & Partial<
+export type TermsChange = { id: string; resource_type?: string; flavor_id?: string } & Partial<
   Omit<InstanceTerms, 'resource_type'> & Omit<HostTerms, 'resource_type'> & Omit<NodeTerms, 'resource_type'>
 >
 
@@ -100,7 +117,14 @@ export interface Host {
 export interface NewHost {
   /** The name of the hypervisor, or its decimal number. */
   name: string
+  /** The hypervisor as Nova knows it; absent with our own compute. */
+  seen?: SeenHypervisor
   capabilities: Readonly<Record<string, string>>
+}
+
+/** A hypervisor of Nova, and when Nova was asked. */
+export interface SeenHypervisor extends NovaHypervisor {
+  seenAt: number
 }
 
 /** The bookings on one host, one element for each slot. */

@@ -4,7 +4,7 @@ import { problem } from '../problems/problem.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, type Read, runAll, type Write } from '../store/transaction.ts'
-import { bumpGeneration, findProvider, lockProvider, markProvider, touchProvider } from './providers.ts'
+import { bumpAfter, findProvider, lockProvider, markProvider, touchProvider } from './providers.ts'
 
 interface Membership {
   provider_id: ProviderId
@@ -45,9 +45,11 @@ export function* setProviderAggregates(
     })
   }
   const rows = aggregates.map(aggregate => ({ provider_id: provider.id, aggregate }))
-  yield* runAll([leaveAll({ provider: provider.id }), join({ rows })])
+  const commands = [leaveAll({ provider: provider.id }), join({ rows })]
   const news = { became: 'changed', data: { aggregates: someOf(aggregates) } } as const
-  if (generation !== null) return yield* bumpGeneration(provider, now, news)
+  if (generation !== null)
+    return yield* bumpAfter({ commands, parts: { aggregates: aggregates.toSorted() } }, provider, now, news)
+  yield* runAll(commands)
   yield* touchProvider(provider)
   yield* markProvider(provider, { before: provider.generation, after: provider.generation }, news)
   return provider.generation

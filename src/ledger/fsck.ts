@@ -25,6 +25,9 @@ export const ledgerInvariants: Invariants = {
     ['provider_traits.trait_id', 'traits.id'],
     ['provider_aggregates.provider_id', 'providers.id'],
   ),
+  'a trait is from Placement’s clients or from the owner of its provider': count(`
+    select 1 from provider_traits t join providers p on p.id = t.provider_id
+    where t.origin <> 'placement' and (p.managed_by is null or t.origin <> p.managed_by)`),
   'a claim is of an inventory and a consumer that exist': count(`
     select 1 from claims c
     left join inventories i on i.provider_id = c.provider_id and i.class_id = c.class_id

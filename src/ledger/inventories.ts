@@ -5,8 +5,17 @@ import { problem } from '../problems/problem.ts'
 import type { ProviderId, ResourceClassId } from '../store/schema/ids.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, type Read, run, type Write } from '../store/transaction.ts'
-import { bumpGeneration, findProvider, lockProvider, type Provider, type ProviderNews } from './providers.ts'
-import { classesNamed, className, findClass } from './resource-classes.ts'
+import {
+  bumpAfter,
+  bumpGeneration,
+  findProvider,
+  lockProvider,
+  lockProviderWith,
+  type Provider,
+  type ProviderNews,
+} from './providers.ts'
+import type { InventorySnapshot } from './candidates/snapshot.ts'
+import { classesByName, className, findClass, type ResourceClass } from './resource-classes.ts'
 
 /** The fields of an inventory that a client sets. */
 export interface InventoryTerms {
@@ -34,6 +43,14 @@ const inventoriesOf = query((db, a: { provider: ProviderId }, on) =>
     .selectAll()
     .select(className('i.class_id').as('resource_class'))
     .where('i.provider_id', '=', a.provider)
+    .orderBy(on.unindexed('i.class_id')),
+)
+const inventoriesOfUuid = query((db, a: { uuid: string }, on) =>
+  db
+    .selectFrom('inventories as i')
+    .selectAll()
+    .select(className('i.class_id').as('resource_class'))
+    .where('i.provider_id', '=', db.selectFrom('providers').select('id').where('uuid', '=', a.uuid))
     .orderBy(on.unindexed('i.class_id')),
 )
 
@@ -100,6 +117,33 @@ export function* providerInventories(uuid: string): Read<{ provider: Provider; i
   return { provider, inventories: yield* all(inventoriesOf({ provider: provider.id })) }
 }
 
+/**
+ * Answers who sets the inventories of a provider with an owner to what they are, and refuses all else. `reserved` may
+ * differ: the owner sets it together with the state it stands for, and a client that looks from outside comes later.
+ * A wanted set may be a part of the inventories only if `isPart`.
+ */
+export function* confirmInventories(
+  uuid: string,
+  wanted: ReadonlyMap<string, InventoryTerms>,
+  generation: number,
+  { isPart, ...rules }: Rules & { isPart: boolean },
+): Read<{ provider: Provider; inventories: Inventory[] }> {
+  const { provider, inventories } = yield* providerInventories(uuid)
+  checkGeneration(provider, generation)
+  const isTrue = [...wanted].every(([name, terms]) => {
+    const found = inventories.find(inventory => inventory.resource_class === name)
+    return found && FIXED_TERMS.every(term => found[term] === terms[term])
+  })
+  const isWhole = wanted.size > 0 && (isPart || wanted.size === inventories.length)
+  if (!isTrue || !isWhole) {
+    throw problem('provider_managed', { provider: uuid, owner: provider.managed_by ?? 'Placement', what: 'inventory' })
+  }
+  checkReserved(provider, wanted, rules)
+  return { provider, inventories }
+}
+
+const FIXED_TERMS = ['total', 'min_unit', 'max_unit', 'step_size', 'allocation_ratio'] as const
+
 interface Rules {
   /** From microversion 1.26 on everything may be reserved. */
   mayReserveAll: boolean
@@ -113,12 +157,48 @@ export function* setInventories(
   rules: Rules,
   now: number,
 ): Write<number> {
-  const provider = yield* lockProvider(uuid, { changing: 'inventory' })
+  const [provider, classes, present] = yield* lockProviderWith(
+    uuid,
+    { changing: 'inventory' },
+    classesByName({ names: [...wanted.keys()] }),
+    inventoriesOfUuid({ uuid }),
+  )
   checkGeneration(provider, generation)
   checkReserved(provider, wanted, rules)
-  yield* writeInventories(provider, wanted, now)
-  const gone = yield* dropOtherInventories(provider, wanted)
-  return yield* bumpGeneration(provider, now, inventoryNews(wanted, gone))
+  const rows = rowsOf(provider, wanted, classes, now)
+  const gone = goneOf(provider, wanted, present)
+  const commands = [
+    ...(rows.length > 0 ? [putInventories({ rows })] : []),
+    ...(gone.length > 0 ? [removeInventories({ provider: provider.id, classes: gone.map(i => i.class_id) })] : []),
+  ]
+  const news = inventoryNews(
+    wanted,
+    gone.map(inventory => inventory.resource_class),
+  )
+  return yield* bumpAfter({ commands, parts: { inventories: snapshotsOf(rows, wanted, present) } }, provider, now, news)
+}
+
+/** The inventories as copies of the ledger have them. A set says nothing of what is used or blocked. */
+function snapshotsOf(
+  rows: readonly InventoryRow[],
+  wanted: ReadonlyMap<string, unknown>,
+  present: readonly Inventory[],
+): InventorySnapshot[] {
+  const names = [...wanted.keys()]
+  const before = new Map(present.map(inventory => [inventory.class_id, inventory]))
+  const all = rows.map((row, i) => ({
+    class: row.class_id,
+    resourceClass: names[i]!,
+    total: row.total,
+    reserved: row.reserved,
+    minUnit: row.min_unit,
+    maxUnit: row.max_unit,
+    stepSize: row.step_size,
+    allocationRatio: row.allocation_ratio,
+    used: before.get(row.class_id)?.used ?? 0,
+    blocked: before.get(row.class_id)?.blocked === 1,
+  }))
+  return all.sort((a, b) => a.class - b.class).map(({ class: _, ...inventory }) => inventory)
 }
 
 /** Adds one inventory. The API has never checked the provider's generation here. */
@@ -187,10 +267,19 @@ export function* writeInventories(
   wanted: ReadonlyMap<string, InventoryTerms>,
   now: number,
 ): Write<void> {
-  const classes = yield* classesNamed([...wanted.keys()])
+  const rows = rowsOf(provider, wanted, yield* all(classesByName({ names: [...wanted.keys()] })), now)
+  if (rows.length > 0) yield* run(putInventories({ rows }))
+}
+
+function rowsOf(
+  provider: Provider,
+  wanted: ReadonlyMap<string, InventoryTerms>,
+  classes: readonly ResourceClass[],
+  now: number,
+): InventoryRow[] {
   const rows: InventoryRow[] = []
   for (const [name, terms] of wanted) {
-    const found = classes.get(name)
+    const found = classes.find(one => one.name === name)
     if (!found)
       throw problem('class_unknown', {
         name,
@@ -201,21 +290,31 @@ export function* writeInventories(
     }
     rows.push({ provider_id: provider.id, class_id: found.id, ...terms, capacity: capacityOf(terms), now })
   }
-  if (rows.length > 0) yield* run(putInventories({ rows }))
+  return rows
 }
 
 /** Removes the inventories of a locked provider that aren't wanted, unless one is in use. Returns their classes. */
 export function* dropOtherInventories(provider: Provider, wanted: ReadonlyMap<string, unknown>): Write<string[]> {
-  const others = (yield* all(inventoriesOf({ provider: provider.id }))).filter(i => !wanted.has(i.resource_class))
+  const others = goneOf(provider, wanted, yield* all(inventoriesOf({ provider: provider.id })))
+  if (others.length > 0) {
+    yield* run(removeInventories({ provider: provider.id, classes: others.map(inventory => inventory.class_id) }))
+  }
+  return others.map(inventory => inventory.resource_class)
+}
+
+/** The present inventories that aren't wanted: none of them may be in use. */
+function goneOf(
+  provider: Provider,
+  wanted: ReadonlyMap<string, unknown>,
+  present: readonly Inventory[],
+): readonly Inventory[] {
+  const others = present.filter(inventory => !wanted.has(inventory.resource_class))
   const inUse = others.filter(inventory => inventory.used > 0)
   if (inUse.length > 0) {
     const resourceClasses = inUse.map(inventory => inventory.resource_class).join(', ')
     throw problem('inventory_in_use', { resourceClasses, provider: provider.uuid })
   }
-  if (others.length > 0) {
-    yield* run(removeInventories({ provider: provider.id, classes: others.map(inventory => inventory.class_id) }))
-  }
-  return others.map(inventory => inventory.resource_class)
+  return others
 }
 
 function checkGeneration(provider: Provider, generation: number | null): void {

@@ -5,17 +5,25 @@ import { command, query } from '../store/statement.ts'
 import { all, note, one, run, type Write } from '../store/transaction.ts'
 import { claimBatch } from './claims/batch.ts'
 import { lapsedOf } from './claims/lapsed.ts'
-import { dropOtherInventories, inventoryNews, writeInventories } from './inventories.ts'
-import { bumpGeneration, lockProvider, type Provider, type ProviderNews } from './providers.ts'
+import { dropOtherInventories, inventoryNews, providerInventories, writeInventories } from './inventories.ts'
+import {
+  bumpGeneration,
+  deleteProvider,
+  listProviders,
+  lockProvider,
+  type Provider,
+  type ProviderNews,
+  requireUnused,
+} from './providers.ts'
 import { className, ensureClass } from './resource-classes.ts'
 import { isCustom } from './standard.ts'
-import { ensureTrait, replaceTraits } from './traits.ts'
+import { ensureTrait, isMarked, replaceTraits } from './traits.ts'
 
 /** A provider's offer: one unit of a resource class, which can be claimed unless it is blocked, and its traits. */
 interface ManagedInventory {
   resourceClass: string
   blocked: boolean
-  /** undefined leaves them as they are. */
+  /** The owner's; Placement's clients may have added others. undefined leaves them as they are. */
   traits?: readonly string[]
 }
 
@@ -45,7 +53,7 @@ const consumerOwner = query((db, a: { consumer: string }) =>
 export function* setManagedInventory(uuid: string, owner: string, offer: ManagedInventory, now: number): Write<void> {
   const provider = yield* lockProvider(uuid, { changing: 'inventory', owner })
   const inventory = yield* changeInventory(provider, offer, now)
-  const traits = offer.traits ? yield* changeTraits(provider, offer.traits, now) : null
+  const traits = offer.traits ? yield* changeTraits(provider, owner, offer.traits, now) : null
   const news = [inventory, traits].filter(one => one !== null)
   if (news.length > 0) yield* bumpGeneration(provider, now, ...news)
 }
@@ -69,9 +77,14 @@ function* changeInventory(
   return inventoryNews(new Map([[resourceClass, { ...ONE, reserved: blocked && !present?.used ? 1 : 0 }]]), gone)
 }
 
-function* changeTraits(provider: Provider, names: readonly string[], now: number): Write<ProviderNews | null> {
+function* changeTraits(
+  provider: Provider,
+  owner: string,
+  names: readonly string[],
+  now: number,
+): Write<ProviderNews | null> {
   for (const name of names) if (isCustom(name)) yield* ensureTrait(name, now)
-  return (yield* replaceTraits(provider, names)).news
+  return yield* replaceTraits(provider, names, owner)
 }
 
 /** Lets the owner claim a blocked inventory. Others never see it unblocked: it all happens in one transaction. */
@@ -108,7 +121,35 @@ export function* releaseLapsed(owner: string, limit: number, now: number): Write
   return lapsed.length
 }
 
-const setProviderOwner = command((db, a: { id: ProviderId; owner: string }) =>
+/**
+ * Deletes an owner's provider. One that a Nova has marked with its traits stays, empty and without an owner: Nova deletes
+ * it when it sees that the machine is gone, and a nova-compute that finds the provider gone before it doesn't start.
+ */
+export function* giveUpProvider(uuid: string, owner: string, now: number): Write<void> {
+  const provider = yield* lockProvider(uuid, { changing: 'life', purpose: 'delete', owner })
+  if (provider.dedicated_to !== null || !(yield* isMarked(provider))) {
+    yield* deleteProvider(uuid, owner)
+    return
+  }
+  yield* requireUnused(provider)
+  const gone = yield* dropOtherInventories(provider, new Map())
+  const traits = yield* replaceTraits(provider, [], owner)
+  yield* run(setProviderOwner({ id: provider.id, owner: null }))
+  yield* bumpGeneration(provider, now, inventoryNews(new Map(), gone), ...(traits ? [traits] : []))
+}
+
+/** Takes back a provider that was given up and that Nova has not deleted yet; null if there is none. */
+export function* takeBackProvider(uuid: string, owner: string): Write<Provider | null> {
+  const [found] = yield* listProviders({ uuid })
+  if (!found || found.managed_by !== null || found.name !== uuid) return null
+  const provider = yield* lockProvider(uuid)
+  const { inventories } = yield* providerInventories(uuid)
+  if (provider.managed_by !== null || inventories.length > 0 || !(yield* isMarked(provider))) return null
+  yield* run(setProviderOwner({ id: provider.id, owner }))
+  return { ...provider, managed_by: owner }
+}
+
+const setProviderOwner = command((db, a: { id: ProviderId; owner: string | null }) =>
   db.updateTable('providers').set({ managed_by: a.owner }).where('id', '=', a.id),
 )
 

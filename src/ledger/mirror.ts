@@ -1,12 +1,16 @@
 // Keeps the candidate table equal to the ledger: loaded at the start, then changed with every commit.
-import type { Change, UseChange } from '../store/change.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { limits } from '../shared/limits.ts'
+import type { Change, PartChange, UseChange, UseGrowth } from '../store/change.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { all, type Read } from '../store/transaction.ts'
 import type { ProviderSnapshot } from './candidates/snapshot.ts'
 import { CandidateTable, NO_PARENT } from './candidates/table.ts'
-import { allSnapshots, type RevisedSnapshot, snapshotsOf } from './snapshot.ts'
+import { isShown } from './candidates/shown.ts'
+import { loadAll } from './load.ts'
+import { type RevisedSnapshot, snapshotsOf } from './snapshot.ts'
 
 const RETRY_MS = 200
 
@@ -23,6 +27,8 @@ export class Mirror {
   readonly #failed: (error: unknown) => void
   readonly #revisions = new Map<ProviderId, number>()
   #wanted = new Set<ProviderId>()
+  /** Reads that are on their way. */
+  #readings = 0
   #running: Promise<void> = Promise.resolve()
   #next: Promise<void> | null = null
 
@@ -33,26 +39,52 @@ export class Mirror {
 
   load(): Promise<void> {
     // One read at a time: otherwise a slow load could overwrite a newer read.
-    const loading = this.#running.then(() => this.#loadAll())
+    const loading = this.#running.then(() => this.#reading(() => this.#loadAll()))
     this.#running = loading.catch(() => {})
     return loading
   }
 
+  /**
+   * Page by page, with turns for others between them. An empty table is filled as the pages come. Of a table in use only
+   * what differs is kept until the end, and then applied at once: readers see none or all of it.
+   */
   async #loadAll(): Promise<void> {
-    const snapshots = await this.#store.read(allSnapshots)
-    const known = new Set(snapshots.map(snapshot => snapshot.id))
-    const removes = [...this.#revisions.keys()].filter(id => !known.has(id))
-    if (this.table.size > 0) return this.#take(snapshots, removes)
-    this.table.load(snapshots)
-    for (const { id, revision } of snapshots) this.#revisions.set(id, revision)
+    const isFirst = this.table.size === 0
+    const { known, changed } = await this.#store.read(() => this.#readAll(isFirst))
+    const removes: ProviderId[] = []
+    let seen = 0
+    for (const id of this.#revisions.keys()) {
+      if (!known.has(id)) removes.push(id)
+      if (++seen % limits.loadPageProviders === 0) await nextTurn()
+    }
+    if (changed.length + removes.length > 0) this.#take(changed, removes)
+  }
+
+  *#readAll(isFirst: boolean): Read<{ known: Set<ProviderId>; changed: RevisedSnapshot[] }> {
+    const known = new Set<ProviderId>()
+    const changed: RevisedSnapshot[] = []
+    yield* loadAll(page => {
+      for (const { id } of page) known.add(id)
+      if (isFirst) this.#take(page, [])
+      else changed.push(...page.filter(snapshot => !isShown(this.table, this.#withNewerUse(snapshot))))
+    })
+    return { known, changed }
+  }
+
+  /** Counts a read until it is applied. */
+  async #reading(read: () => Promise<void>): Promise<void> {
+    this.#readings++
+    try {
+      await read()
+    } finally {
+      this.#readings--
+    }
   }
 
   /** Applies what this process committed. Returns a promise when it must read from the database. */
   absorb(changes: readonly Change[]): void | Promise<void> {
     try {
-      const unclear = changes
-        .filter(change => !('attached' in change) && !('uses' in change && this.#use(change)))
-        .map(change => change.provider)
+      const unclear = changes.filter(change => !this.#follow(change)).map(change => change.provider)
       if (unclear.length > 0) return this.refresh(unclear)
     } catch (error) {
       // The commit stands and must be answered, even when the copy fails to follow.
@@ -65,7 +97,7 @@ export class Mirror {
   refresh(providers: Iterable<ProviderId>): Promise<void> {
     for (const provider of providers) this.#wanted.add(provider)
     // One at a time: each read is then newer than the last, and never overwrites newer data.
-    this.#next ??= this.#running = this.#running.then(() => this.#refreshWanted())
+    this.#next ??= this.#running = this.#running.then(() => this.#reading(() => this.#refreshWanted()))
     return this.#next
   }
 
@@ -144,6 +176,37 @@ export class Mirror {
       used: this.table.column(inventory.resourceClass)?.usedAt(row) ?? inventory.used,
     }))
     return { ...snapshot, generation: this.table.generation[row]!, inventories }
+  }
+
+  /** False when the provider must be read. */
+  #follow(change: Change): boolean {
+    if ('attached' in change) return true
+    if ('uses' in change) return this.#use(change)
+    if ('grown' in change) return this.#grow(change)
+    return 'parts' in change && this.#replace(change)
+  }
+
+  /** Only on what it follows: a commit between may be unknown, and a read that is on its way may be older. */
+  #replace({ provider, revision, generation, parts }: PartChange): boolean {
+    if (this.#readings > 0 || revision !== (this.#revisions.get(provider) ?? 0) + 1) return false
+    if (!this.#revisions.has(provider)) this.table.put(parts as ProviderSnapshot)
+    else if (!this.table.replace(provider, generation, parts)) return false
+    this.#revisions.set(provider, revision)
+    return true
+  }
+
+  /** False unless the table has the revision before: only then the sums are right. */
+  #grow({ provider, revision, bumps, grown }: UseGrowth): boolean {
+    const known = this.#revisions.get(provider)
+    if (known !== undefined && revision <= known) return true
+    if (known !== revision - 1) return false
+    this.#revisions.set(provider, revision)
+    const row = this.table.rowOfId(provider)
+    const generation = this.table.generation[row]! + bumps
+    return grown.every(([resourceClass, by]) => {
+      const used = this.table.column(resourceClass)?.usedAt(row)
+      return used !== undefined && this.table.use(provider, resourceClass, used + by, generation)
+    })
   }
 
   /** False when the table lacks the inventory, which must then be read from the database. */

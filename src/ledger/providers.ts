@@ -3,9 +3,21 @@ import { type Kysely, sql } from 'kysely'
 import { subject, type Word } from '../events/subject.ts'
 import { problem } from '../problems/problem.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
+import type { SnapshotParts } from './candidates/snapshot.ts'
 import type { Schema } from '../store/schema.ts'
-import { command, inRow, query } from '../store/statement.ts'
-import { all, mark, note, one, type Read, run, type Subject, together, type Write } from '../store/transaction.ts'
+import { type Command, command, inRow, type Query, query } from '../store/statement.ts'
+import {
+  all,
+  mark,
+  note,
+  one,
+  type Read,
+  type RowsOf,
+  run,
+  type Subject,
+  together,
+  type Write,
+} from '../store/transaction.ts'
 
 export interface Provider {
   id: ProviderId
@@ -31,10 +43,19 @@ const selectProviders = (db: Kysely<Schema>) =>
     .select(inRow<string | null>('providers', 'uuid', 'p.parent_id').as('parent_uuid'))
     .select(inRow<string>('providers', 'uuid', 'p.root_id').as('root_uuid'))
 
-const providerByUuid = query((db, a: { uuid: string }) => selectProviders(db).where('p.uuid', '=', a.uuid))
+export const providerByUuid = query((db, a: { uuid: string }) => selectProviders(db).where('p.uuid', '=', a.uuid))
 // Locks the row alone. With parent and root joined in, PostgreSQL would drop a row that moves while we wait.
 const lockRow = command((db, a: { uuid: string }, on) =>
   on.lock(db.selectFrom('providers').select('id').where('uuid', '=', a.uuid)),
+)
+const lockRows = command((db, a: { ids: readonly ProviderId[] }, on) =>
+  on.lock(
+    db
+      .selectFrom('providers')
+      .select('id')
+      .where(on.isIn('id', a.ids, 'bigint'))
+      .orderBy('id'),
+  ),
 )
 const everyProvider = query((db, _: object) => selectProviders(db).orderBy('p.id'))
 const providersByName = query((db, a: { name: string }) => selectProviders(db).where('p.name', '=', a.name))
@@ -43,14 +64,19 @@ const providersById = query((db, a: { ids: readonly ProviderId[] }, on) =>
     .where(on.isIn('p.id', a.ids, 'bigint'))
     .orderBy('p.id'),
 )
-const twins = query((db, a: { uuid: string; name: string }) =>
-  db
-    .selectFrom('providers')
-    .select(['uuid', 'name'])
-    .where(e => e.or([e('uuid', '=', a.uuid), e('name', '=', a.name)])),
-)
 const childOf = query((db, a: { id: ProviderId }) =>
   db.selectFrom('providers').select('id').where('parent_id', '=', a.id).limit(1),
+)
+const managedBelow = query((db, a: { id: ProviderId }, on) =>
+  db
+    .selectFrom('providers')
+    .select(['uuid', 'managed_by'])
+    .where('parent_id', '=', a.id)
+    .where('managed_by', 'is not', null)
+    .orderBy(on.unindexed('id')),
+)
+const dedication = query((db, a: { id: ProviderId }) =>
+  db.selectFrom('providers').select('dedicated_to').where('id', '=', a.id),
 )
 const claimOn = query((db, a: { id: ProviderId }) =>
   db.selectFrom('claims').select('consumer_id').where('provider_id', '=', a.id).limit(1),
@@ -69,27 +95,6 @@ const subtree = query((db, a: { id: ProviderId }) =>
     .selectFrom('members')
     .select('id'),
 )
-interface ProviderRow {
-  uuid: string
-  name: string
-  parent: ProviderId | null
-  managedBy: string | null
-  now: number
-  updated: number | null
-}
-const addProvider = command((db, a: ProviderRow) =>
-  db
-    .insertInto('providers')
-    .values({
-      uuid: a.uuid,
-      name: a.name,
-      parent_id: a.parent,
-      managed_by: a.managedBy,
-      created_at: a.now,
-      updated_at: a.updated,
-    })
-    .returning('id'),
-)
 const setRoot = command((db, a: { ids: readonly ProviderId[]; root: ProviderId }, on) =>
   db
     .updateTable('providers')
@@ -105,7 +110,7 @@ const bump = command((db, a: { id: ProviderId; by: number; now: number }) =>
     .updateTable('providers')
     .set(e => ({ generation: e('generation', '+', a.by), revision: e('revision', '+', 1), updated_at: a.now }))
     .where('id', '=', a.id)
-    .returning('generation'),
+    .returning(['generation', 'revision']),
 )
 const newRevision = command((db, a: { id: ProviderId }) =>
   db
@@ -114,7 +119,7 @@ const newRevision = command((db, a: { id: ProviderId }) =>
     .where('id', '=', a.id),
 )
 // Trees change one at a time, because two changes at once could make a loop. Changes are rare, so nobody waits long.
-const lockTrees = command((db, _: object, on) =>
+export const lockTrees = command((db, _: object, on) =>
   db.selectNoFrom((on.dialect === 'postgres' ? sql`pg_advisory_xact_lock(8781)` : sql`1`).as('locked')),
 )
 
@@ -125,15 +130,37 @@ export function* findProvider(uuid: string): Read<Provider> {
 }
 
 /** Locks the provider until the transaction ends. With `changing`, refuses if another part of Holdfast owns it. */
-export function* lockProvider(
+export function* lockProvider(uuid: string, options: LockOptions = {}): Write<Provider> {
+  return (yield* lockProviderWith(uuid, options))[0]
+}
+
+interface LockOptions {
+  changing?: string
+  purpose?: string
+  owner?: string | null
+}
+
+/** Like lockProvider, with queries in the same burst. They see what the provider is once it is locked. */
+export function* lockProviderWith<const C extends readonly Query[]>(
   uuid: string,
-  { changing, purpose, owner = null }: { changing?: string; purpose?: string; owner?: string | null } = {},
-): Write<Provider> {
-  const [, [found]] = yield* together(lockRow({ uuid }), providerByUuid({ uuid }))
+  { changing, purpose, owner = null }: LockOptions,
+  ...queries: C
+): Write<[Provider, ...RowsOf<C>]> {
+  const [, [found], ...rows] = (yield* together(lockRow({ uuid }), providerByUuid({ uuid }), ...queries)) as [
+    unknown,
+    Provider[],
+    ...RowsOf<C>,
+  ]
   if (!found) throw problem('provider_not_found', { provider: uuid, ...(purpose && { purpose }) })
   if (changing && found.managed_by !== null && found.managed_by !== owner) {
     throw problem('provider_managed', { provider: uuid, owner: found.managed_by, what: changing })
   }
+  return [found, ...rows] as [Provider, ...RowsOf<C>]
+}
+
+/** Locks and reads the providers with these ids. Those that are gone are left out. */
+export function* lockProvidersWith(ids: readonly ProviderId[]): Write<Provider[]> {
+  const [, found] = yield* together(lockRows({ ids }), providersById({ ids }))
   return found
 }
 
@@ -156,9 +183,28 @@ export const markProvider = (
 ) => mark(subject('provider', uuid, became, { before, after, data: { name, ...data } }))
 
 /** For a change that raises the provider's generation. */
-export function* bumpGeneration(provider: Provider, now: number, ...news: readonly ProviderNews[]): Write<number> {
-  yield* note([{ provider: provider.id }])
-  const { generation: after } = (yield* one(bump({ id: provider.id, by: 1, now })))!
+export function bumpGeneration(provider: Provider, now: number, ...news: readonly ProviderNews[]): Write<number> {
+  return bumpAfter({ commands: [] }, provider, now, ...news)
+}
+
+/** What a change writes before the generation is raised, and the parts that copies of the ledger may replace by it. */
+interface Writes {
+  commands: readonly Command[]
+  parts?: SnapshotParts
+}
+
+/** Like bumpGeneration, after these commands in the same burst. */
+export function* bumpAfter(
+  { commands, parts }: Writes,
+  provider: Provider,
+  now: number,
+  ...news: readonly ProviderNews[]
+): Write<number> {
+  const bumped = (yield [...commands, bump({ id: provider.id, by: 1, now })]).at(-1)!
+  const [{ generation: after, revision }] = bumped.rows as [{ generation: number; revision: number }]
+  // Whose traits they are matters where the provider has an owner: then it is read again.
+  const isPlain = parts !== undefined && provider.managed_by === null
+  yield* note([{ provider: provider.id, ...(isPlain && { revision, generation: after, parts }) }])
   for (const one of news) yield* markProvider(provider, { before: after - 1, after }, one)
   return after
 }
@@ -185,48 +231,6 @@ export function* listProviders(filter: {
   else found = yield* all(everyProvider({}))
   const ids = filter.ids && new Set(filter.ids)
   return found.filter(p => (filter.name === undefined || p.name === filter.name) && (!ids || ids.has(p.id)))
-}
-
-interface NewProvider {
-  uuid: string
-  name: string
-  parentUuid: string | null
-  managedBy?: string
-}
-
-export function* createProvider(wanted: NewProvider, now: number): Write<Provider> {
-  const { uuid, name, parentUuid } = wanted
-  const refuse = (reason: string) =>
-    problem('provider_parent_refused', {
-      verb: 'create',
-      provider: `"${name}", ${uuid}`,
-      reason: `Object action create failed because: ${reason}`,
-    })
-  if (parentUuid === uuid) {
-    throw refuse(
-      'parent provider UUID cannot be same as UUID. Please set parent provider UUID to None if there is no parent.',
-    )
-  }
-  if (parentUuid !== null) yield* run(lockTrees({}))
-  const parent = parentUuid === null ? undefined : yield* one(providerByUuid({ uuid: parentUuid }))
-  if (parentUuid !== null && !parent) throw refuse('parent provider UUID does not exist.')
-
-  const taken = yield* all(twins({ uuid, name }))
-  if (taken.length > 0) {
-    const duplicates = [
-      ...(taken.some(other => other.uuid === uuid) ? [`uuid: ${uuid}`] : []),
-      ...(taken.some(other => other.name === name) ? [`name: ${name}`] : []),
-    ]
-    throw problem('provider_exists', { duplicate: duplicates.join(', ') })
-  }
-  const row = { uuid, name, parent: parent?.id ?? null, managedBy: wanted.managedBy ?? null, now }
-  // Upstream writes a new root twice, so a new root has an update time and a new child has none.
-  const { id } = (yield* one(addProvider({ ...row, updated: parent ? null : now })))!
-  yield* run(setRoot({ ids: [id], root: parent?.root_id ?? id }))
-  yield* note([{ provider: id }])
-  const made = { became: 'created', data: { parent: parentUuid } } as const
-  yield* markProvider({ uuid, name }, { before: null, after: 0 }, made)
-  return yield* findProvider(uuid)
 }
 
 /** A provider's new name and parent. */
@@ -290,13 +294,27 @@ function* moveSubtree(id: ProviderId, parent: ProviderId | null): Write<void> {
 }
 
 export function* deleteProvider(uuid: string, owner: string | null = null): Write<void> {
-  const provider = yield* lockProvider(uuid, { changing: 'life', purpose: 'delete', owner })
-  if (provider.dedicated_to !== null) {
-    throw problem('provider_managed', { provider: uuid, owner: provider.dedicated_to, what: 'life' })
+  const provider = yield* lockProvider(uuid, { purpose: 'delete' })
+  const manager = provider.dedicated_to ?? ((yield* isLetGo(provider)) ? null : provider.managed_by)
+  if (manager !== null && (manager !== owner || provider.dedicated_to !== null)) {
+    throw problem('provider_managed', { provider: uuid, owner: manager, what: 'life' })
   }
-  if (yield* one(childOf({ id: provider.id }))) throw problem('provider_has_children', { provider: uuid })
-  if (yield* one(claimOn({ id: provider.id }))) throw problem('provider_in_use', { provider: uuid })
+  // What was let go below it goes with it.
+  for (const child of yield* all(managedBelow({ id: provider.id }))) yield* deleteProvider(child.uuid, child.managed_by)
+  yield* requireUnused(provider)
   yield* run(removeProvider({ id: provider.id }))
   yield* note([{ provider: provider.id }])
   yield* markProvider(provider, { before: provider.generation, after: null }, { became: 'deleted' })
+}
+
+/** Whether an owner has let its child go: the parent isn't dedicated to that owner any more. Anyone may delete it. */
+function* isLetGo({ managed_by, parent_id }: Provider): Read<boolean> {
+  if (managed_by === null || parent_id === null) return false
+  return (yield* one(dedication({ id: parent_id })))?.dedicated_to !== managed_by
+}
+
+/** It has neither children nor claims. */
+export function* requireUnused({ id, uuid }: Provider): Read<void> {
+  if (yield* one(childOf({ id }))) throw problem('provider_has_children', { provider: uuid })
+  if (yield* one(claimOn({ id }))) throw problem('provider_in_use', { provider: uuid })
 }

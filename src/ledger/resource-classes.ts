@@ -19,7 +19,7 @@ export const className = (id: string) => inRow<string>('resource_classes', 'name
 const classByName = query((db, a: { name: string }) =>
   db.selectFrom('resource_classes').selectAll().where('name', '=', a.name),
 )
-const classesByName = query((db, a: { names: readonly string[] }, on) =>
+export const classesByName = query((db, a: { names: readonly string[] }, on) =>
   db.selectFrom('resource_classes').selectAll().where(on.isIn('name', a.names)),
 )
 const everyClass = query((db, _: object) => db.selectFrom('resource_classes').selectAll().orderBy('id'))
@@ -28,7 +28,13 @@ const addClass = command((db, a: { name: string; owner: string | null; now: numb
 )
 const addClasses = bulk<{ name: string; managed_by: string; created_at: number }>(
   { name: 'text', managed_by: 'text', created_at: 'bigint' },
-  (db, r, on) => on.insert(db.insertInto('resource_classes'), { ...r }).onConflict(c => c.column('name').doNothing()),
+  (db, r, on) =>
+    on.insert(db.insertInto('resource_classes'), { ...r }).onConflict(c =>
+      c
+        .column('name')
+        .doUpdateSet({ managed_by: e => e.ref('excluded.managed_by') })
+        .where('resource_classes.managed_by', 'is', null),
+    ),
 )
 const renameClass = command((db, a: { id: ResourceClassId; name: string; now: number }) =>
   db.updateTable('resource_classes').set({ name: a.name, updated_at: a.now }).where('id', '=', a.id),
@@ -79,7 +85,7 @@ export function* ensureClass(name: string, now: number, owner: string | null = n
   return true
 }
 
-/** The command that makes sure that an owner's classes exist. */
+/** The command that makes sure that an owner's classes exist. One that nobody manages becomes the owner's. */
 export const ownedClasses = (names: readonly string[], owner: string, now: number): Command =>
   addClasses({ rows: names.map(name => ({ name, managed_by: owner, created_at: now })) })
 

@@ -5,21 +5,18 @@ import type { Schema } from '../store/schema.ts'
 import { inRow, query, type Tools } from '../store/statement.ts'
 import { type Read, together } from '../store/transaction.ts'
 import type { ProviderSnapshot } from './candidates/snapshot.ts'
+import { PLACEMENT } from './traits.ts'
 
 /** A snapshot and how new it is. */
 export interface RevisedSnapshot extends ProviderSnapshot {
   revision: number
 }
 
-/** One query in two forms: for every provider, and for some of them. */
 function ofProviders<TB extends keyof Schema, Row>(
   column: string,
   build: (db: Kysely<Schema>, on: Tools) => SelectQueryBuilder<Schema, TB, Row>,
 ) {
-  return {
-    every: query((db, _: object, on) => build(db, on)),
-    some: query((db, a: { ids: readonly ProviderId[] }, on) => build(db, on).where(on.isIn(column, a.ids, 'bigint'))),
-  }
+  return query((db, a: { ids: readonly ProviderId[] }, on) => build(db, on).where(on.isIn(column, a.ids, 'bigint')))
 }
 
 const providers = ofProviders('id', db =>
@@ -36,7 +33,7 @@ const inventories = ofProviders('inventories.provider_id', db =>
 const traits = ofProviders('provider_id', (db, on) =>
   db
     .selectFrom('provider_traits')
-    .select(['provider_id', inRow<string | null>('traits', 'name', 'trait_id').as('name')])
+    .select(['provider_id', 'origin', inRow<string | null>('traits', 'name', 'trait_id').as('name')])
     // In the order of creation, as clients have always seen them in summaries.
     .orderBy(on.unindexed('trait_id')),
 )
@@ -44,19 +41,13 @@ const aggregates = ofProviders('provider_id', (db, on) =>
   db.selectFrom('provider_aggregates').select(['provider_id', 'aggregate']).orderBy(on.unindexed('aggregate', 'text')),
 )
 
-export function* allSnapshots(): Read<RevisedSnapshot[]> {
-  return assemble(yield* together(providers.every({}), inventories.every({}), traits.every({}), aggregates.every({})))
-}
-
 /** The snapshots of these providers; those that don't exist any more are left out. */
 export function* snapshotsOf(ids: readonly ProviderId[]): Read<RevisedSnapshot[]> {
   const which = { ids }
-  return assemble(
-    yield* together(providers.some(which), inventories.some(which), traits.some(which), aggregates.some(which)),
-  )
+  return assemble(yield* together(providers(which), inventories(which), traits(which), aggregates(which)))
 }
 
-type RowsOf<Question> = Question extends { every: (args: object) => { row?: infer Row } } ? NonNullable<Row>[] : never
+type RowsOf<Question> = Question extends (...args: never) => { row?: infer Row } ? NonNullable<Row>[] : never
 type Rows = readonly [
   RowsOf<typeof providers>,
   RowsOf<typeof inventories>,
@@ -85,7 +76,19 @@ function assemble([providerRows, inventoryRows, traitRows, aggregateRows]: Rows)
       blocked: row.blocked === 1,
     })
   }
-  for (const row of traitRows) if (row.name !== null) byId.get(row.provider_id)?.traits.push(row.name)
+  for (const { provider_id, name, origin } of traitRows) {
+    const snapshot = byId.get(provider_id)
+    if (snapshot && name !== null) addTrait(snapshot, name, origin)
+  }
   for (const row of aggregateRows) byId.get(row.provider_id)?.aggregates.push(row.aggregate)
   return [...byId.values()]
+}
+
+/** A provider may have a trait twice, from its owner and from Placement's clients. Its traits come in order. */
+export function addTrait(snapshot: RevisedSnapshot, name: string, origin: string): void {
+  const isSecond = snapshot.traits.at(-1) === name
+  if (!isSecond) snapshot.traits.push(name)
+  if (snapshot.managedBy === null) return
+  if (!isSecond && origin === PLACEMENT) (snapshot.addedTraits ??= []).push(name)
+  else if (snapshot.addedTraits?.at(-1) === name) snapshot.addedTraits.pop()
 }

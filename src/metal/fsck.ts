@@ -4,6 +4,7 @@ import { limits } from '../shared/limits.ts'
 import { capitals, count, danglings, type Invariants } from '../store/fsck.ts'
 import { query } from '../store/statement.ts'
 import { databaseNow } from '../clock/database-now.ts'
+import { OWNER } from './nodes/rows.ts'
 import { STEPS } from './nodes/states.ts'
 
 const BUSY = Object.values(STEPS)
@@ -108,7 +109,7 @@ export const metalInvariants: Invariants = {
       or (answer is not null and failure is not null)`),
   'a lock is a conductor’s that is there, or was until a moment ago': abandonedLocks,
   'a node has no more traits than it may': count(`
-    select provider_id from provider_traits where provider_id in (select provider_id from nodes)
+    select provider_id from provider_traits where origin = '${OWNER}'
     group by provider_id having count(*) > ${limits.nodeTraitsMax}`),
   'ports, portgroups, nodes and holds are of what exists': danglings(
     ['nodes.chassis_id', 'chassis.id'],

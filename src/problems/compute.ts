@@ -5,6 +5,10 @@ export const COMPUTE_PROBLEMS = {
     `API Version String ${f.given} is of invalid format. Must be of format MajorNum.MinorNum.`,
   compute_version_unsupported: (f: { given: string; oldest: string; newest: string }) =>
     `Version ${f.given} is not supported by the API. Minimum is ${f.oldest} and maximum is ${f.newest}.`,
+  compute_elsewhere: (f: { url: string | null }) =>
+    f.url === null
+      ? 'Compute is off here: there are no servers, flavors or hypervisors.'
+      : `Compute is not here: servers, flavors and hypervisors are those of the Nova at ${f.url}.`,
   compute_invalid: (f: { reason: string }) => f.reason,
   compute_not_implemented: (f: { reason: string }) => f.reason,
   over_limit: (f: { reason: string }) => f.reason,
@@ -27,6 +31,8 @@ export const COMPUTE_PROBLEMS = {
 
   // images
   image_not_found: (f: { image: string }) => `No image found with ID ${f.image}`,
+  images_are_fixed: (_: object) =>
+    "Images are not kept here: there is one, and it can't be changed. For images and snapshots of your own, name a Glance in the catalog.",
 
   // servers
   server_not_found: (f: { server: string }) => `Instance ${f.server} could not be found.`,

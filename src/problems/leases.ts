@@ -5,6 +5,8 @@ export const LEASE_PROBLEMS = {
   lease_invalid: (f: { reason: string }) => f.reason,
   lease_not_found: (f: { lease: string }) => `Lease ${f.lease} could not be found.`,
   lease_exists: (f: { lease: string }) => `A lease with id ${f.lease} already exists.`,
+  reservation_exists: (f: { reservation: string }) =>
+    `A reservation or flavor with id ${f.reservation} already exists.`,
   reservation_not_found: (f: { reservation: string; lease: string }) =>
     `Reservation ${f.reservation} is not one of lease ${f.lease}.`,
   /** A rule of the operator forbids it: it is too long or too much, or the external service refused it. */
@@ -17,6 +19,11 @@ export const LEASE_PROBLEMS = {
   host_exists: (f: { host: string }) => `Host ${f.host} is already there.`,
   host_in_use: (f: { reason: string }) => f.reason,
   host_invalid: (f: { reason: string }) => f.reason,
+  /** With a Nova beside us. */
+  hypervisor_not_in_nova: (f: { name: string }) => `Nova has no hypervisor and no compute service ${f.name}.`,
+  hypervisor_without_provider: (f: { name: string; uuid: string }) =>
+    `Nova's hypervisor ${f.name} has no resource provider ${f.uuid} of that name with VCPUs here. Its nova-compute makes one.`,
+  nova_away: (f: { reason: string; retrySeconds: number }) => f.reason,
   property_not_found: (f: { name: string }) => `Resource property ${f.name} could not be found.`,
 } as const
 

@@ -10,7 +10,11 @@ import type { Context } from './context.ts'
 import { Duty } from '../shared/duty.ts'
 import { eventsDuty } from '../leases/lifecycle/duty.ts'
 import { MINUTE_MS } from '../leases/context.ts'
+import { leaveWork } from '../leases/nova/rows.ts'
+import { novaDuty } from '../leases/nova/duty.ts'
 import { healingDuty } from '../leases/healing/duty.ts'
+import { NovaHosts } from '../leases/nova/hosts.ts'
+import { leftOversDuty } from '../leases/pool/reservation-provider.ts'
 import { limits } from '../shared/limits.ts'
 import type { Memory } from './memory.ts'
 import { takeOverAllocations } from '../metal/allocations/conductor-writes.ts'
@@ -33,7 +37,7 @@ import { Courier } from '../webhooks/courier.ts'
 import { seesWith } from './carrying.ts'
 
 type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'clock'> &
-  Pick<Context, 'policy' | 'publisher' | 'carrier'> & {
+  Pick<Context, 'policy' | 'publisher' | 'carrier' | 'nova' | 'compute'> & {
     memory: Memory
     bell: Bell
     /** The drivers that this process's conductor works with. */
@@ -43,6 +47,8 @@ type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers
 interface Work {
   hostname: string
   allocator: Allocator
+  /** The conductor, for those who give out nodes in its name. */
+  conductor: Pick<Conductor, 'affinity' | 'witness'>
   duties: readonly Duty[]
   stop(): Promise<void>
 }
@@ -67,6 +73,7 @@ export async function startWork(place: Workplace): Promise<Work> {
     },
   })
   await conductor.start()
+  if (!place.nova) await store.write(() => leaveWork(clock.now()))
   metrics.watch(
     'holdfast_conductor_locks_without_task',
     'Nodes that this conductor has locked and is not working on, as of its last look: more than zero for long is a fault.',
@@ -76,7 +83,7 @@ export async function startWork(place: Workplace): Promise<Work> {
   const answering = new Answering({ store, log, drivers, group: config.conductorGroup, incarnation })
   const allocator = allocatorOf(place, conductor)
   const allocations = allocationDuty(place, allocator)
-  const { expiry, servers, leases, healing, usage } = dutiesOf(place, conductor.witness)
+  const { expiry, servers, leases, healing, nova, hypervisors, leftOvers, usage } = dutiesOf(place, conductor.witness)
   const audit = auditDuty({ store, clock, log, keepDays: daysKept(config) })
   const history = historyDuty({ store, clock, log, keep: config.historyKeep, keepDays: config.historyKeepDays })
   const takeOver = await takeOverDuties(place, conductor, allocations)
@@ -88,6 +95,9 @@ export async function startWork(place: Workplace): Promise<Work> {
     servers,
     leases,
     healing,
+    ...(nova ? [nova] : []),
+    ...(hypervisors ? [hypervisors] : []),
+    leftOvers,
     usage,
     audit,
     history,
@@ -96,7 +106,7 @@ export async function startWork(place: Workplace): Promise<Work> {
     ...takeOver,
     ...(power ? [power.duty] : []),
   ]
-  const nudged: Record<Exclude<Topic, 'any' | 'answers'>, { wake(): unknown }> = {
+  const nudged: Record<Exclude<Topic, 'any' | 'answers'>, { wake(): unknown } | undefined> = {
     nodes: conductor,
     calls: answering,
     allocations,
@@ -104,12 +114,14 @@ export async function startWork(place: Workplace): Promise<Work> {
     servers,
     leases,
     healing,
+    nova,
+    hypervisors,
   }
   bell.listen(topic => {
     // Those who asked listen for themselves.
     if (topic === 'answers') return
     const concerned = topic === 'any' ? Object.values(nudged) : [nudged[topic]]
-    const wake = () => concerned.forEach(worker => void worker.wake())
+    const wake = () => concerned.forEach(worker => void worker?.wake())
     // In tests the bell may mean that the clock was moved.
     if (clock.isTest) void clock.look().then(wake, wake)
     else wake()
@@ -123,7 +135,7 @@ export async function startWork(place: Workplace): Promise<Work> {
     )
     await atMost(limits.drainMsMax, conductor.stop())
   }
-  return { hostname: conductor.hostname, allocator, duties, stop }
+  return { hostname: conductor.hostname, allocator, conductor, duties, stop }
 }
 
 /** While the audit is off, the log is only for those who listen. 0 keeps it for ever. */
@@ -139,7 +151,7 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
 
 /** The duties that need no conductor. */
 function dutiesOf(place: Workplace, witness: Witness) {
-  const { store, clock, drivers, log, config } = place
+  const { store, clock, drivers, log, config, nova } = place
   const pollMs = limits.conductorPollMs
   return {
     expiry: new Duty({
@@ -154,9 +166,18 @@ function dutiesOf(place: Workplace, witness: Witness) {
       },
       log,
     }),
-    servers: new Duty({ name: 'servers', pollMs, run: () => workOnServers({ ...place, witness }), log }),
+    servers: new Duty({
+      name: 'servers',
+      pollMs,
+      // The servers of a Nova are its own business, and ours of before are left as they are.
+      run: async () => (config.compute === 'own' ? workOnServers({ ...place, witness }) : null),
+      log,
+    }),
     leases: eventsDuty({ ...place, witness }),
     healing: healingDuty({ ...place, witness }),
+    ...(nova && { nova: novaDuty({ ...place, nova, witness }) }),
+    hypervisors: hypervisorsDuty(place, witness),
+    leftOvers: leftOversDuty({ ...place, witness }),
     usage: new Duty({
       name: 'usage',
       pollMs: limits.usageCountMs,
@@ -171,7 +192,8 @@ export async function dutiesForTests(place: Workplace): Promise<readonly Duty[]>
   if (!place.clock.isTest) return []
   place.bell.listen(() => void place.clock.look().catch(() => {}))
   const { clock, config } = place
-  return Object.values(dutiesOf(place, witnessOf({ clock, isAudited: config.audit === 'on' }, hostname)))
+  const duties = dutiesOf(place, witnessOf({ clock, isAudited: config.audit === 'on' }, hostname))
+  return Object.values(duties).filter(duty => duty !== undefined)
 }
 
 function allocatorOf(
@@ -207,6 +229,17 @@ function powerSyncOf(place: Workplace, conductor: Conductor): PowerSync | null {
     () => power.behind,
   )
   return power
+}
+
+function hypervisorsDuty(place: Workplace, witness: Witness): Duty | undefined {
+  const { nova, config, metrics } = place
+  const hosts = nova && new NovaHosts({ ...place, nova, witness, pollMs: config.novaPollSeconds * 1_000 })
+  metrics.watch(
+    'holdfast_nova_hosts_silent_seconds',
+    'For how long Nova has not said which of its hosts are up: what it said last counts until then.',
+    () => hosts?.silentSeconds ?? 0,
+  )
+  return hosts?.duty
 }
 
 function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty {

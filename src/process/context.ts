@@ -11,6 +11,7 @@ import type { Names } from '../identity/names.ts'
 import type { Policy } from '../identity/policy.ts'
 import type { Throttle } from '../identity/throttle.ts'
 import type { CalendarMirror } from '../leases/calendar/mirror.ts'
+import type { LeaseCompute } from '../leases/compute/port.ts'
 import type { Claims } from '../ledger/claims/queue.ts'
 import type { Mirror } from '../ledger/mirror.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
@@ -18,10 +19,16 @@ import type { Consoles } from '../metal/consoles/consoles.ts'
 import type { BootIsos } from '../metal/media/boot-isos.ts'
 import type { Calls } from '../metal/calls/asking.ts'
 import type { Allocator } from '../metal/allocations/allocator.ts'
+import type { AllocationRequest, NewAllocation } from '../metal/allocations/rows.ts'
+import type { View } from '../metal/access.ts'
+import type { MadeHold } from '../metal/holds/hold-batch.ts'
+import type { NewHold } from '../metal/holds/lifecycle.ts'
+import type { Principal } from '../metal/nodes/provider.ts'
 import type { Fleet } from '../metal/nodes/fleet.ts'
-import type { NodeShelf } from '../metal/nodes/shelf.ts'
+import type { NodeReader } from '../metal/nodes/reader.ts'
 import type { Census } from '../measure/census.ts'
 import type { Metrics } from '../measure/metrics.ts'
+import type { NovaClient } from '../nova/client.ts'
 import type { SharedClock } from '../clock/shared-clock.ts'
 import type { Rate } from '../shared/rate.ts'
 import type { Board } from '../status/board.ts'
@@ -54,16 +61,25 @@ export interface Context {
   readonly calendar: CalendarMirror
   /** The hardware drivers. */
   readonly drivers: Drivers
+  /** The Nova whose hosts and servers these are; null unless there is one. */
+  readonly nova: NovaClient | null
+  /** Where the servers of leases run. */
+  readonly compute: LeaseCompute
   /** Asks machines, through the conductors. */
   readonly calls: Calls
   /** The serial consoles that are open in this process. */
   readonly consoles: Consoles
   /** The ISOs that this process makes for machines that boot a kernel. */
   readonly bootIsos: BootIsos
-  /** A cache of nodes that were read already. */
-  readonly shelf: NodeShelf
+  /** Reads nodes for clients. */
+  readonly nodes: NodeReader
   /** The allocator of the conductor in this process; null when the process has no conductor. */
   readonly allocator: Allocator | null
+  /** Gives out nodes in batches. */
+  readonly grants: {
+    allocate(wanted: AllocationRequest, who: Principal, entry?: Entry): Promise<NewAllocation | null>
+    hold(wanted: NewHold, view: View, who: Principal, entry?: Entry): Promise<MadeHold | null>
+  }
   /** Who has what, in memory. */
   readonly board: Board
   /** Keeps the board up to date for those who follow it. */

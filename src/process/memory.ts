@@ -80,6 +80,12 @@ export class Memory {
     await this.#feed?.poll()
   }
 
+  /** Whether memory surely has everything that was committed before this call. If not, the database must be asked. */
+  async isFresh(): Promise<boolean> {
+    const [isFresh] = await Promise.all([this.#feed?.isFresh(), this.#options.store.settled()])
+    return isFresh ?? true
+  }
+
   /** Like `catchUp`, but throws if what others have committed could not be heard of. */
   async surelyCatchUp(): Promise<void> {
     await this.#options.store.settled()

@@ -9,9 +9,12 @@ import { startHealth } from '../api/operator/health.ts'
 import { followPair } from '../http/tls.ts'
 import { Streams } from '../http/streams.ts'
 import { Publisher } from '../events/publisher.ts'
+import { serversThere } from '../compute/census.ts'
 import { createIdentity, type IdentityOptions } from '../identity/identity.ts'
 import { namesOf } from '../identity/seen-names.ts'
 import { Throttle } from '../identity/throttle.ts'
+import { novaCompute } from '../leases/compute/nova.ts'
+import { ownCompute } from '../leases/compute/own.ts'
 import { ClaimQueue } from '../ledger/claims/queue.ts'
 import { limits } from '../shared/limits.ts'
 import { Rate } from '../shared/rate.ts'
@@ -24,6 +27,8 @@ import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
 import { Calls } from '../metal/calls/asking.ts'
 import { Consoles } from '../metal/consoles/consoles.ts'
 import { BootIsos } from '../metal/media/boot-isos.ts'
+import { NodeReader } from '../metal/nodes/reader.ts'
+import { Grants } from '../metal/grants.ts'
 import { NodeShelf } from '../metal/nodes/shelf.ts'
 import { Metrics } from '../measure/metrics.ts'
 import { SharedClock } from '../clock/shared-clock.ts'
@@ -39,6 +44,7 @@ import type { Context } from './context.ts'
 import { dutiesForTests, startWork } from './background.ts'
 import { carrierFor } from './carrying.ts'
 import { driversFor, enabledDrivers } from './drivers.ts'
+import { novaFor } from './nova.ts'
 
 interface RunningApi {
   address: string
@@ -54,6 +60,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
   const claims = new ClaimQueue(store, clock, {
     observe: (granted, refused) => metrics.claimBatch(granted, refused),
     record: recordAll,
+    atOnce: store instanceof PostgresStore ? { mirror: memory.mirror, origin: store.origin } : null,
   })
   metrics.watch('holdfast_claims_waiting', 'Claims that wait to be decided.', () => claims.length)
   const work = role === 'serve' ? opened.adopt(await startWork(place), started => started.stop()) : null
@@ -86,11 +93,20 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     calendar: memory.calendar,
     catchUp: () => memory.catchUp(),
     drivers,
+    nova: place.nova,
+    compute: place.compute,
     calls: opened.adopt(new Calls({ store, bell, silentMs: config.takeOverMs }), made => made.stop()),
     consoles: opened.adopt(consolesOf(place), made => made.stop()),
     bootIsos: opened.adopt(bootIsosOf(place), made => made.stop()),
-    shelf: new NodeShelf(),
+    nodes: new NodeReader({ store, fleet: memory.fleet, shelf: new NodeShelf(), isFresh: () => memory.isFresh() }),
     allocator: work?.allocator ?? null,
+    grants: new Grants({
+      store,
+      clock,
+      drivers,
+      supply: { fleet: memory.fleet, table: memory.mirror.table },
+      conductor: work?.conductor ?? null,
+    }),
     board,
     pulse: new Pulse({
       board,
@@ -172,6 +188,8 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
   })
   opened.defer(() => store.close())
   const clock = new SharedClock(store, config.testClock)
+  const nova = novaFor(config, { store, clock })
+  opened.defer(() => nova?.close())
   const drivers = driversFor(config, {
     now: () => clock.now(),
     namesOf: ({ user, project }) => store.read(() => namesOf({ user, project })),
@@ -199,7 +217,24 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
   )
   publisher.start()
   sayDrivers(log, role, { drivers, offered })
-  return { config, policy, store, log, metrics, census, drivers, offered, bell, clock, memory, publisher, carrier }
+  await sayOwnServers({ config, store, log })
+  return {
+    config,
+    policy,
+    store,
+    log,
+    metrics,
+    census,
+    drivers,
+    offered,
+    bell,
+    clock,
+    memory,
+    publisher,
+    carrier,
+    nova,
+    compute: nova ? novaCompute : ownCompute,
+  }
 }
 
 /** Which drivers the conductor offers, and what is missing for the others. */
@@ -208,6 +243,14 @@ function sayDrivers(log: Logger, role: string, { drivers, offered }: { drivers: 
   const lacking = Array.from(drivers.values(), driver => ({ driver: driver.name, lack: driver.lacks?.() ?? null }))
   for (const { driver, lack } of lacking) if (lack !== null) log.warn({ driver }, `the driver is not offered: ${lack}`)
   log.info({ drivers: [...offered.keys()] }, 'the conductor offers these drivers')
+}
+
+/** Servers of our own that are there although compute isn't ours any more: nobody sees or changes them meanwhile. */
+async function sayOwnServers({ config, store, log }: Pick<Context, 'config' | 'store' | 'log'>): Promise<void> {
+  if (config.compute === 'own') return
+  const servers = await store.read(serversThere)
+  const how = 'they keep their claims; to delete them, start once with --compute own'
+  if (servers > 0) log.warn({ servers, compute: config.compute }, `there are servers of our own compute: ${how}`)
 }
 
 async function requireMigrated(store: Store): Promise<void> {

@@ -31,6 +31,12 @@ const applying = query((db, a: { project: string }) =>
     .selectAll()
     .where(e => e.or([e('project_id', '=', a.project), e('project_id', '=', EVERYONE)])),
 )
+export const quotasAmong = query((db, a: { projects: readonly string[] }, on) =>
+  db
+    .selectFrom('quotas')
+    .selectAll()
+    .where(e => e.or([on.isIn('project_id', a.projects), e('project_id', '=', EVERYONE)])),
+)
 const ofProject = query((db, a: { project: string }) =>
   db.selectFrom('quotas').select(['name', 'max']).where('project_id', '=', a.project).orderBy('name'),
 )
@@ -53,10 +59,18 @@ export interface Limit {
 
 /** The limits that apply to a project, by name. */
 export function* limitsOf(project: string): Read<Map<string, Limit>> {
-  const rows = yield* all(applying({ project: idOf(project) }))
+  return limitsIn(yield* all(applying({ project: idOf(project) })), idOf(project))
+}
+
+/** The limits that apply to a project, from rows that have its own and the default ones. */
+export function limitsIn(
+  rows: readonly { project_id: string; name: string; max: number }[],
+  project: string,
+): Map<string, Limit> {
   const found = new Map<string, Limit>()
   for (const { project_id, name, max } of rows) {
     const isDefault = project_id === EVERYONE
+    if (!isDefault && project_id !== project) continue
     if (!isDefault || !found.has(name)) found.set(name, { max, isDefault })
   }
   for (const [name, { max }] of found) if (max === UNLIMITED) found.delete(name)

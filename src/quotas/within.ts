@@ -45,6 +45,10 @@ export function* withinQuota<T>({ project, kinds, now }: Promised, work: (limits
 const limitedOf = (limits: Limits, kinds: readonly Kind[]): Set<Kind> =>
   new Set(kinds).intersection(new Set([...limits.keys()].map(kindOf)))
 
+/** Whether there is a limit of this kind, or on how long it lasts. */
+export const isLimited = (limits: Limits, kind: Kind, longest: Longest): boolean =>
+  limits.has(longest) || limitedOf(limits, [kind]).size > 0
+
 export function* limitsFor(project: string | null): Read<Limits> {
   return project === null ? NONE : yield* limitsOf(project)
 }

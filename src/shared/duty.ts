@@ -7,8 +7,11 @@ interface DutyOptions {
   name: string
   /** It looks at least this often. */
   pollMs: number
-  /** Does all that is due; returns the milliseconds until more is due, or null when nothing is known to come. */
-  run: () => Promise<number | null>
+  /**
+   * Does all that is due; returns the milliseconds until more is due, or null when nothing is known to come. One that
+   * runs for long asks whether it has to stop.
+   */
+  run: (isStopped: () => boolean) => Promise<number | null>
   log: Logger
 }
 
@@ -66,7 +69,7 @@ export class Duty {
     this.#runsSince = performance.now()
     this.#isFailing = true
     try {
-      nextMs = await run()
+      nextMs = await run(() => this.#isStopped)
       this.#isFailing = false
     } finally {
       this.#runsSince = null

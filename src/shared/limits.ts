@@ -1,9 +1,13 @@
 // A limit on everything, each with its reason. Those of hardware, and of what tells people and programs, have files of their own.
 import { hardwareLimits } from './hardware-limits.ts'
+import { leaseLimits } from './lease-limits.ts'
+import { novaLimits } from './nova-limits.ts'
 import { tellingLimits } from './telling-limits.ts'
 
 export const limits = {
   ...hardwareLimits,
+  ...leaseLimits,
+  ...novaLimits,
   ...tellingLimits,
 
   // More than any honest body outside of the bulk routes: a server with its user data is a little over 64 KiB.
@@ -12,6 +16,14 @@ export const limits = {
   bulkBodyBytesMax: 4 * 1024 * 1024,
   // All bodies that are being read or worked on: sixteen of the largest, and a small part of a small machine's memory.
   bodiesBytesMax: 64 * 1024 * 1024,
+  // Large answers that clients have not read yet: four of the largest, so that slow readers can't fill the memory.
+  answersBytesMax: 512 * 1024 * 1024,
+  // A client that reads nothing of a large answer for so long is gone, or in the way of others.
+  answerIdleMsMax: 60_000,
+  // Items of a list that are written before others get a turn: a few milliseconds.
+  listItemsPerTurn: 1_000,
+  // Providers that a load reads at a time: a page is read and taken over in about ten milliseconds.
+  loadPageProviders: 2_000,
   // Ten times what a reshape of a large tree holds. Parsing that many takes about 20 ms, and all others wait for it.
   jsonElementsMax: 250_000,
   // Requests in flight: more than all honest clients of a large site have at once, and few enough to fit in memory.
@@ -101,6 +113,13 @@ export const limits = {
   searchStepsPerTurn: 2_000,
   // Candidates × providers in one answer; a million of them are about 200 MB of text.
   searchPicksMax: 1_000_000,
+  // Callers without real tokens (noauth2) that are kept, and the longest headers that are kept: tests and benches have few.
+  noauth2CallersMax: 256,
+  noauth2CharsMax: 1_000,
+  // Candidate queries whose meaning is kept: schedulers send one for each flavor. A thousand are a few megabytes, and a
+  // query that is longer than this is read each time.
+  parsedQueriesMax: 1_000,
+  parsedQueryCharsMax: 1_000,
   // Explaining tries many searches; together they may cost this much.
   explainStepsMax: 20_000_000,
 
@@ -263,62 +282,12 @@ export const limits = {
   // Our own token is replaced this long before it ends.
   keystoneRenewMs: 60_000,
 
-  // The width of Blazar's column, and so what its clients expect.
-  leaseNameCharsMax: 80,
-  // All reservations of a lease are decided in one transaction.
-  leaseReservationsMax: 100,
-  // Instances in one reservation: each is a slot to be placed.
-  reservationAmountMax: 10_000,
-  // The nodes that a reservation names. They are kept with it and looked up for every node of the calendar.
-  reservationNodesNamedMax: 1_000,
-  // For vcpus, memory_mb, disk_gb, min and max: what the inventories in the ledger can hold.
-  reservationSizeMax: 2_147_483_647,
   // For ids, resource classes and traits in a request, as in the ledger.
   nameCharsMax: 255,
-  // A query on hosts, as text.
-  propertiesCharsMax: 16 * 1024,
-  capabilityNameCharsMax: 64,
-  capabilityCharsMax: 4 * 1024,
-  capabilitiesPerHostMax: 256,
   // Clocks of machines drift apart by well under a millisecond in this time.
   clockMeasureMs: 30_000,
   // Ten years: a test that moves further in one step is a mistake.
   clockAdvanceSecondsMax: 10 * 366 * 24 * 3_600,
-  // A year: a larger number is a mistake.
-  leaseMinutesMax: 366 * 24 * 60,
-  // Nesting of a query on hosts: more than anyone writes by hand.
-  propertiesDepthMax: 32,
-
-  // Several reservations of one lease are packed by a search: up to this many hosts × reservations, and this many steps
-  // of well under a microsecond each. Beyond that only the usual order is tried.
-  fitSearchMax: 1_000,
-  fitStepsMax: 20_000,
-  // Proposals that may lose to other bookings; after that all suitable hosts are locked.
-  bookingAttemptsMax: 8,
-  // Hosts checked to find the next free windows, in all tries together: about ten milliseconds.
-  refusalLooksMax: 20_000,
-  // The same for a request that only asks for an explanation.
-  explainLooksMax: 200_000,
-  // Hosts that are locked to confirm a refusal.
-  refusalLocksMax: 256,
-  refusalWindowsMax: 3,
-  refusalSampleMax: 5,
-  // Leases that start in one transaction: long enough to share the commit, short enough for requests in between.
-  leaseStartsMax: 25,
-  leaseEndsAtOnce: 4,
-  leaseEventsMax: 200,
-  // A lease that waits for the previous one on a host, or for a command on its nodes, tries again this often.
-  leaseWaitMs: 1_000,
-  // How many of the consumers that keep a lease from ending are named.
-  leaseHoldersShown: 5,
-  // A failed step is retried soon, then with growing pauses, and at least every minute.
-  leaseRetryMs: 250,
-  leaseRetryMsMax: 60_000,
-  // How often reservations with missing resources are checked; a host that goes down is noticed at once.
-  healingPollMs: 5_000,
-  // A client waits while an external service decides about its lease; after this long the service counts as away.
-  leaseServiceMsMax: 5_000,
-  leaseServiceMessageMax: 1_000,
 
   // The most in one answer, as clients have always known it.
   serverPageMax: 1_000,

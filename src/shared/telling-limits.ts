@@ -142,4 +142,7 @@ export const tellingLimits = {
   // Entries of the log that are looked through for what happened to one machine, and how many are shown.
   statusHistoryLookedAt: 20_000,
   statusHistoryMax: 50,
+  // Services in the catalog, and regions of one: more than OpenStack has, and every token that is shown carries them.
+  catalogEntriesMax: 64,
+  catalogRegionsMax: 16,
 } as const

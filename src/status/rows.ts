@@ -1,6 +1,7 @@
 // Reads what the board shows of machines, some at a time, and the allocations that wait or gave up.
 import { sql } from 'kysely'
 import type { AllocationRow } from '../metal/allocations/rows.ts'
+import { OWNER } from '../metal/nodes/rows.ts'
 import { limits } from '../shared/limits.ts'
 import type { NodeId, ProviderId } from '../store/schema/ids.ts'
 import { inRow, query } from '../store/statement.ts'
@@ -54,7 +55,8 @@ const traitsOf = query((db, a: { providers: readonly ProviderId[] }, on) =>
   db
     .selectFrom('provider_traits')
     .select(['provider_id', inRow<string>('traits', 'name', 'trait_id').as('name')])
-    .where(on.isIn('provider_id', a.providers, 'bigint')),
+    .where(on.isIn('provider_id', a.providers, 'bigint'))
+    .where('origin', '=', OWNER),
 )
 const bookingsOf = query((db, a: { providers: readonly ProviderId[] }, on) =>
   db

@@ -11,7 +11,18 @@ import type { Told } from './transaction.ts'
 export type LogRow = Omit<Selectable<Schema['log']>, 'id' | 'xid' | 'origin' | 'providers' | 'topics'>
 
 /** What there may be work on. 'any' wakes everyone. */
-export type Topic = 'nodes' | 'calls' | 'answers' | 'allocations' | 'expiry' | 'servers' | 'leases' | 'healing' | 'any'
+export type Topic =
+  | 'nodes'
+  | 'calls'
+  | 'answers'
+  | 'allocations'
+  | 'expiry'
+  | 'servers'
+  | 'leases'
+  | 'healing'
+  | 'nova'
+  | 'hypervisors'
+  | 'any'
 
 /** What a transaction has told besides its statements. */
 export class Report {
@@ -89,6 +100,9 @@ const BARE: LogRow = {
   objects: jsonText([]),
   outcome: 'done',
 }
+
+/** The rows of a transaction that tells the other processes by itself: at least one, which it can tell them with. */
+export const rowsFor = (entries: readonly LogRow[]): readonly LogRow[] => (entries.length > 0 ? entries : [BARE])
 
 /** The rows of a transaction. The first one also tells the processes other than `origin` what to read and whom to wake. */
 export function rowsOf({ entries, changes, topics }: Report, origin: string | null): SharedRow[] {

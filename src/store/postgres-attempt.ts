@@ -1,6 +1,7 @@
 // One attempt at a transaction, on one connection to PostgreSQL, from `begin` until its outcome is known.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { DatabaseError } from 'pg'
 import { limits } from '../shared/limits.ts'
 import { StoreUnavailable } from './failure.ts'
 import { classify } from './postgres-failure.ts'
@@ -28,6 +29,8 @@ export interface AttemptOptions {
   /** Only for transactions that write. */
   write?: {
     lockWaitMs: number
+    /** The transaction is one command. */
+    isAlone: boolean
     /** Called before others may see the commit. */
     committing: () => void
   }
@@ -54,7 +57,46 @@ export class Attempt {
     return this.#isBroken
   }
 
-  async run<T>(transaction: Write<T>): Promise<T> {
+  run<T>(transaction: Write<T>): Promise<T> {
+    return this.#options.write?.isAlone ? this.#runAlone(transaction) : this.#runWhole(transaction)
+  }
+
+  async #runAlone<T>(transaction: Write<T>): Promise<T> {
+    let isSent = false
+    let step = transaction.next()
+    while (!step.done) {
+      const answers: Answer[] = []
+      for (const call of step.value) {
+        if (call.kind !== 'query' && call.kind !== 'command') this.report.take(call)
+        else if (isSent) throw new Error('a second statement in a transaction of one')
+        const answer = call.kind === 'query' || call.kind === 'command' ? await this.#executeAlone(call) : NOTHING
+        isSent ||= call.kind === 'command'
+        answers.push(answer)
+      }
+      step = transaction.next(answers)
+    }
+    return step.value
+  }
+
+  async #executeAlone(call: Call): Promise<Answer> {
+    const session = this.#client as unknown as Session
+    session.notice = null
+    this.#options.write?.committing()
+    try {
+      const [answer] = await Promise.all([...this.#freshPlans(), this.#execute(call)].toReversed())
+      return answer as Answer
+    } catch (error) {
+      this.#xid = session.notice
+      // What the server refused before it told its number was never begun.
+      if (this.#xid === null && error instanceof DatabaseError) throw error
+      await this.#settle(error)
+      // It is done, but what it answered is lost, and memory can't follow.
+      this.#options.doubt(error)
+      return NOTHING
+    }
+  }
+
+  async #runWhole<T>(transaction: Write<T>): Promise<T> {
     let opened: Promise<unknown> | null = null
     try {
       let step = transaction.next()
@@ -113,17 +155,21 @@ export class Attempt {
     try {
       await Promise.all([logged, told, this.#client.query('commit')])
     } catch (error) {
-      if (!(classify(error) instanceof StoreUnavailable) || this.#xid === null) throw error
-      // The answer was lost, but the commit may be done.
-      this.#isBroken = true
-      const outcome = await this.#outcomeOf(this.#xid)
-      if (outcome === 'committed') return
-      if (outcome === 'aborted') throw error
-      this.#options.doubt(error)
-      throw new StoreUnavailable('the database went away in the middle of a commit, which may be done', {
-        cause: error,
-      })
+      if (this.#xid === null) throw error
+      await this.#settle(error)
     }
+  }
+
+  /** Returns if the transaction is committed, although it failed with this error, and throws if not. */
+  async #settle(error: unknown): Promise<void> {
+    if (!(classify(error) instanceof StoreUnavailable)) throw error
+    // The answer was lost, but the commit may be done.
+    this.#isBroken = true
+    const outcome = this.#xid === null ? null : await this.#outcomeOf(this.#xid)
+    if (outcome === 'committed') return
+    if (outcome === 'aborted') throw error
+    this.#options.doubt(error)
+    throw new StoreUnavailable('the database went away in the middle of a commit, which may be done', { cause: error })
   }
 
   /** Null when nobody can tell: the database is away, or another server is in its place. */

@@ -3,13 +3,14 @@ import pg from 'pg'
 import { LOCK_TIMEOUT, StoreConflict, StoreUnavailable } from './failure.ts'
 
 // A unique or foreign key that fails means that someone was faster: the fresh start sees what they did,
-// and the decision then finds the right words for it.
+// and the decision then finds the right words for it. HF001 is raised by our own calls, for the same reason.
 const CONFLICTS: Record<string, string> = {
   '40001': 'serialization',
   '40P01': 'deadlock',
   '55P03': LOCK_TIMEOUT,
   '23505': 'unique',
   '23503': 'foreign_key',
+  HF001: 'stale',
 }
 
 const READ_ONLY = '25006'

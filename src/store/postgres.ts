@@ -139,28 +139,29 @@ export class PostgresStore implements Store {
     return (await this.#attempt(work, this.#attempts)).value
   }
 
-  async write<T>(work: () => Write<T>, { lockWaitMs }: WriteOptions = {}): Promise<T> {
+  async write<T>(work: () => Write<T>, { lockWaitMs, isAlone = false }: WriteOptions = {}): Promise<T> {
     try {
-      return await this.#write(work, lockWaitMs ?? this.#pools.patience.lockMs)
+      return await this.#write(work, lockWaitMs ?? this.#pools.patience.lockMs, isAlone)
     } catch (error) {
       if (lockWaitMs !== undefined || !isHeldUp(error)) throw error
       return this.#patient.pass(() => this.#write(work, limits.lockWaitMsMax))
     }
   }
 
-  async #write<T>(work: () => Write<T>, lockWaitMs: number): Promise<T> {
+  async #write<T>(work: () => Write<T>, lockWaitMs: number, isAlone = false): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const settling = Promise.withResolvers<void>()
       try {
         const committing = () => void this.#settling.add(settling.promise)
-        const options = { ...this.#attempts, write: { lockWaitMs, committing } }
+        const options = { ...this.#attempts, write: { lockWaitMs, isAlone, committing } }
         const { value, report } = await this.#attempt(work, options)
         this.#observer.committed(1)
         await Promise.all(Array.from(this.#absorbs, absorb => this.#absorbed(absorb, report)))
         if (!report.isEmpty) void this.#nudging.run()
         return value
       } catch (error) {
-        if (!(error instanceof StoreConflict) || isHeldUp(error) || attempt >= limits.writeAttemptsMax) throw error
+        const isFinal = isAlone || isHeldUp(error) || attempt >= limits.writeAttemptsMax
+        if (!(error instanceof StoreConflict) || isFinal) throw error
         this.#observer.retried(error.reason)
       } finally {
         this.#settling.delete(settling.promise)

@@ -13,6 +13,8 @@ export const PLANNER = [
   'enable_hashjoin=off',
   'enable_mergejoin=off',
   'jit=off',
+  // A call says its transaction's number in a notice.
+  'client_min_messages=notice',
 ]
   .map(setting => `-c ${setting}`)
   .join(' ')
@@ -37,6 +39,8 @@ export class Session extends pg.Client {
   pid = 0
   /** When its server started: on another server, or after a restart, transaction numbers mean something else. */
   server = ''
+  /** The last notice: the number of the transaction, if it is a call. */
+  notice: string | null = null
   readonly #options: SessionOptions
   readonly #url: string
 
@@ -61,6 +65,7 @@ export class Session extends pg.Client {
     this.#url = hosts.current
     // A connection that dies fails its queries; an error event without a listener would end the process.
     this.on('error', () => {})
+    this.on('notice', ({ message }) => (this.notice = message ?? null))
   }
 
   override connect(): Promise<pg.Client>

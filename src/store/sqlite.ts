@@ -35,6 +35,9 @@ export class SqliteStore implements Store {
   /** Commits that readers see already, and that have not been absorbed. */
   readonly #settling = new Set<Promise<void>>()
   #idle: NodeJS.Timeout | null = null
+  // Prepared, because every commit runs them.
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
   /** How many rows this connection has ever changed: many commits change none. */
   readonly #total: StatementSync
   #changed: unknown = 0
@@ -58,6 +61,8 @@ export class SqliteStore implements Store {
       pragma journal_size_limit = ${limits.walKeepBytes};
       pragma busy_timeout = 0;
     `)
+    this.#begin = this.#database.prepare('begin immediate')
+    this.#commit = this.#database.prepare('commit')
     this.#total = this.#database.prepare('select total_changes() as changes')
   }
 
@@ -112,7 +117,7 @@ export class SqliteStore implements Store {
 
   async #commitWaiting(): Promise<void> {
     try {
-      this.#database.exec('begin immediate')
+      this.#begin.run()
     } catch (error) {
       return this.#putOff(error)
     }
@@ -123,7 +128,7 @@ export class SqliteStore implements Store {
     let outcomes: (() => void)[]
     try {
       outcomes = batch.map(waiting => this.#attempt(waiting, batch.length > 1, report))
-      if (this.#database.isTransaction) this.#database.exec('commit')
+      if (this.#database.isTransaction) this.#commit.run()
     } catch (error) {
       // Nothing of the batch is on disk, so nobody may be told that it is.
       this.#rollBack()

@@ -178,6 +178,14 @@ export class Tools {
     return this.dialect === 'sqlite' ? select : select.forUpdate().skipLocked()
   }
 
+  /** A column of all rows as one JSON list, which is parsed much faster than rows are made; null for no rows. */
+  list(column: string) {
+    const name = sql.ref(column)
+    return this.dialect === 'sqlite'
+      ? sql<string | null>`json_group_array(${name})`
+      : sql<string | null>`json_agg(${name})::text`
+  }
+
   greatest(a: Expression<number>, b: Expression<number>) {
     return sql<number>`${sql.raw(this.dialect === 'sqlite' ? 'max' : 'greatest')}(${a}, ${b})`
   }

@@ -28,6 +28,11 @@ export type News = 'committed' | 'ordered'
 export interface WriteOptions {
   /** A row that someone else has locked for longer than this is a conflict, and the work isn't started again. */
   lockWaitMs?: number
+  /**
+   * Only on PostgreSQL: the work is one command, which is a transaction by itself and writes the log by itself. It isn't
+   * started again after a conflict. If only its answer is lost, it is given no rows.
+   */
+  isAlone?: boolean
 }
 
 export type RunSql = (sql: string) => Promise<Record<string, unknown>[]>

@@ -67,6 +67,9 @@ export type Yielded = Query | Command | Told
 export type Read<T> = Generator<readonly Query[], T, readonly Answer[]>
 export type Write<T> = Generator<readonly Yielded[], T, readonly Answer[]>
 
+/** The rows of some statements, in their order. */
+export type RowsOf<C extends readonly Call[]> = { [I in keyof C]: RowOf<C[I]>[] }
+
 type RowOf<C> = C extends Call<infer Row> ? Row : never
 
 export function all<Row>(call: Query<Row>): Read<Row[]>
@@ -87,10 +90,8 @@ export function* run(call: Command): Write<number> {
 }
 
 /** Several statements in one burst: on PostgreSQL one round trip instead of one each. */
-export function together<const C extends readonly Query[]>(...calls: C): Read<{ [I in keyof C]: RowOf<C[I]>[] }>
-export function together<const C extends readonly (Query | Command)[]>(
-  ...calls: C
-): Write<{ [I in keyof C]: RowOf<C[I]>[] }>
+export function together<const C extends readonly Query[]>(...calls: C): Read<RowsOf<C>>
+export function together<const C extends readonly (Query | Command)[]>(...calls: C): Write<RowsOf<C>>
 export function* together(...calls: (Query | Command)[]): Write<unknown> {
   return (yield calls).map(answer => answer.rows)
 }

@@ -8,6 +8,7 @@ import { pruneSealed, sealNext } from '../../src/audit/seals.ts'
 import { limits } from '../../src/shared/limits.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
+import { PLANNER } from '../../src/store/session.ts'
 import type { Store } from '../../src/store/store.ts'
 import { log } from '../../src/store/transaction.ts'
 import { eachDatabase } from '../support/stores.ts'
@@ -170,6 +171,29 @@ eachDatabase('the audit’s chain', databases => {
       await write(1)
       assert.equal(await seal(), 1)
       assert.equal(await violations(), 0)
+    })
+
+    void test('a place costs the same however long the log is', async t => {
+      if (databases.kind === 'sqlite') return t.skip('ids are places')
+      await write(2_000)
+      while ((await seal()) > 0);
+      await sql('analyze log')
+      await write(10)
+      const client = new pg.Client({ connectionString: address, options: PLANNER })
+      await client.connect()
+      try {
+        await client.query('begin')
+        await client.query('select order_log()')
+        const { rows } = await client.query<{ looked_at: number }>(
+          `select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as looked_at
+            from pg_stat_xact_user_tables where relname = 'log'`,
+        )
+        assert.ok(rows[0]!.looked_at <= 100, `looked at ${rows[0]!.looked_at} entries for 10`)
+        await client.query('commit')
+        assert.equal(await seal(), 10)
+      } finally {
+        await client.end()
+      }
     })
 
     void test('an entry that is committed after later ones were sealed comes with the next seal', async t => {

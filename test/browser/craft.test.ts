@@ -134,6 +134,8 @@ atDashboard('the pages of the dashboard', dashboard => {
     await machine.locator('main header').getByRole('button', { name: 'Manage', exact: true }).press('Enter')
     await machine.locator('main header').getByRole('button', { name: 'Provide', exact: true }).waitFor()
     await machine.waitForFunction('document.activeElement !== document.body')
+    // Its page would ask for it once more.
+    await machine.close()
     await nodes.delete(uuid)
   })
 })

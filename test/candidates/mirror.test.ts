@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, test } from 'node:test'
+import { setProviderAggregates } from '../../src/ledger/aggregates.ts'
 import { Mirror } from '../../src/ledger/mirror.ts'
-import { createProvider, deleteProvider, type Provider, updateProvider } from '../../src/ledger/providers.ts'
+import { createProvider } from '../../src/ledger/new-provider.ts'
+import { deleteProvider, type Provider, updateProvider } from '../../src/ledger/providers.ts'
 import { migrateStore } from '../../src/process/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -64,6 +66,51 @@ describe('the copy in memory', () => {
     await Promise.all([loading, refreshing])
     assert.ok(mirror.table.rowOfId(added.id) >= 0, 'the new one stays')
     assert.equal(mirror.table.rowOfId(gone.id), -1, 'the deleted one does not come back')
+  })
+
+  const aggregatesOf = ({ id }: Provider) =>
+    JSON.parse(mirror.table.aggregateSet[mirror.table.rowOfId(id)]!.json) as string[]
+
+  test('takes a new provider and its parts without a reading, and reads where it lacks a change between', async () => {
+    isAway = true
+    let absorbed: Promise<void> | undefined
+    let isHeard = true
+    const stop = store.onCommit(({ changes }) => {
+      if (isHeard) absorbed = mirror.absorb(changes) ?? undefined
+    })
+    const provider = await create()
+    const set = (aggregates: string[], generation: number) =>
+      store.write(() => setProviderAggregates(provider.uuid, aggregates, generation, 1))
+    const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()]
+    await set([first], 0)
+    assert.deepEqual([absorbed, aggregatesOf(provider)], [undefined, [first]])
+    isHeard = false
+    await set([first, second], 1)
+    isHeard = true
+    isAway = false
+    await set([third], 2)
+    assert.notEqual(absorbed, undefined, 'it is read again')
+    await absorbed
+    assert.deepEqual(aggregatesOf(provider), [third])
+    stop()
+  })
+
+  test('is not set back by a reading that began before its own change', async () => {
+    const provider = await create()
+    await mirror.refresh([provider.id])
+    const { promise, resolve: open } = Promise.withResolvers<void>()
+    gate = promise
+    const reading = mirror.refresh([provider.id])
+    await new Promise(setImmediate)
+    gate = null
+    const aggregate = randomUUID()
+    const stop = store.onCommit(({ changes }) => void mirror.absorb(changes))
+    await store.write(() => setProviderAggregates(provider.uuid, [aggregate], 0, 1))
+    open()
+    await reading
+    await mirror.refresh([])
+    assert.deepEqual(aggregatesOf(provider), [aggregate])
+    stop()
   })
 
   test('never holds half of a subtree that moved, whichever of its providers it is told of', async () => {

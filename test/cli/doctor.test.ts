@@ -12,6 +12,7 @@ import { localChecks } from '../../src/cli/doctor/local.ts'
 import { VERSION } from '../../src/shared/version.ts'
 import { stateOf } from '../policy/state.ts'
 import { typeHoldfast } from '../support/command.ts'
+import { Compute } from '../support/compute.ts'
 import { usersText } from '../support/identity.ts'
 import { runHoldfast, startServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
@@ -70,11 +71,24 @@ atShell('holdfast doctor', person => {
       'twins',
       'machines',
       'hosts',
+      'nova',
       'fsck',
     ])
     assert.equal(of('address').found, `${person.origin} (from: --url)`)
     assert.match(of('baremetal').found, /microversions 1\.1 to 1\.83/)
     assert.match(of('version').found, new RegExp(VERSION.replaceAll('.', '\\.')))
+  })
+
+  test('compute may be a Nova, or off', async () => {
+    for (const [settings, found] of [
+      [{ compute: 'nova', novaUrl: 'http://127.0.0.1:9/v2.1' }, 'served by the Nova at http://127.0.0.1:9/v2.1/'],
+      [{ compute: 'off' }, 'off'],
+    ] as const) {
+      const server = await startServer('sqlite::memory:', { auth: 'none', ...settings })
+      const { of } = await examined(`--url ${server.origin}`)
+      assert.deepEqual([of('compute').grade, of('compute').found], ['ok', found])
+      await server.stop()
+    }
   })
 
   test('nodes in maintenance and in failed states are counted', async () => {
@@ -101,7 +115,7 @@ atShell('holdfast doctor', person => {
     const { code, stdout } = await person.types(`doctor --url ${person.origin}`)
     assert.equal(code, 0)
     assert.match(stdout, /^ {2}ok {3}address {6}\S+ \(from: --url\)$/m)
-    assert.match(stdout, /^All 20 checks are fine\.$/m)
+    assert.match(stdout, /^All 21 checks are fine\.$/m)
     // oxlint-disable-next-line no-control-regex -- that is what it is about
     assert.match(stdout, /^[\x00-\x7f]*$/)
   })
@@ -115,7 +129,7 @@ atLogin('holdfast doctor and who one is', ({ api }) => {
     assert.deepEqual([alice.code, alice.notOk], [0, []])
     assert.equal(alice.of('login').found, 'alice in lab: admin, member, reader')
     const bob = await examined(`--url ${api.origin}`, as('bob'))
-    assert.deepEqual([bob.code, bob.notOk], [0, ['hosts: unknown', 'fsck: unknown']])
+    assert.deepEqual([bob.code, bob.notOk], [0, ['hosts: unknown', 'nova: unknown', 'fsck: unknown']])
     const token = await examined(`--url ${api.origin}`, { OS_TOKEN: await api.token('carol', undefined) })
     assert.match(token.of('login').found, /^carol in /)
   })
@@ -187,6 +201,33 @@ test('a database that is away, another version, a clock that is off and dead con
 })
 
 eachDatabase('holdfast doctor on the machine that runs it', databases => {
+  test("it says whose servers there are, and that some of our own are left where they are a Nova's", async () => {
+    const database = await databases.create()
+    const nova = { auth: 'password', compute: 'nova', novaUrl: 'http://nova:8774/v2.1' }
+    const look = async (flags: Record<string, string>) =>
+      (await lookedAt({ database, port: '0', ...flags })).of('compute')
+    assert.equal(await look({}), undefined)
+    assert.deepEqual(await look({ compute: 'off' }), {
+      side: 'machine',
+      check: 'compute',
+      grade: 'ok',
+      found: 'compute is off',
+      hint: null,
+    })
+    assert.equal((await look(nova)).found, 'servers are those of the Nova at http://nova:8774/v2.1')
+    const server = await startServer(database)
+    const api = new Compute(server.origin)
+    await api.hypervisor()
+    await api.server(await api.flavor())
+    api.close()
+    await server.stop()
+    const { grade, found, hint } = await look(nova)
+    assert.equal(grade, 'warning')
+    assert.match(found, /v2\.1, but 1 server of our own compute is left$/)
+    assert.match(hint!, /start once with --compute own and delete them there/)
+    assert.equal((await look({ compute: 'off' })).grade, 'warning')
+  })
+
   test('a new database lacks its migrations, a served one has them, and looking changes nothing', async () => {
     const database = await databases.createEmpty()
     const isFile = databases.kind === 'sqlite'

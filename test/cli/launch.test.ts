@@ -26,6 +26,7 @@ const LINES: Record<string, string> = {
   quota: 'quota list --url http://127.0.0.1:9',
   import: 'import /nonexistent/fleet.yaml',
   export: 'export --only providers',
+  move: 'move placement --from http://127.0.0.1:9 --to http://127.0.0.1:9/placement',
   demo: 'demo --nodes 1',
   audit: 'audit --limit 1 --object none',
   calendar: 'calendar list',

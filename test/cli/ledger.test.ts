@@ -96,6 +96,17 @@ atShell('holdfast and the ledger', person => {
     assert.equal((await person.readsJson('lease show week')).reservations[0].resource_properties, '["==","$gpu","yes"]')
     await person.isRefused('host delete compute-2', 4, /./)
     assert.equal(await person.reads('lease delete week'), 'week is gone')
+    const flavor = { id: 'm1.small', name: 'small', vcpus: 4, ram: 512, disk: 5 }
+    const made = await fetch(`${person.origin}/compute/v2.1/flavors`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ flavor }),
+    })
+    assert.equal(made.status, 200)
+    const line = ['lease', 'create', 'week', ...start, '--for', '2h', '--instances', '2', '--flavor', 'm1.small']
+    assert.match(await person.reads(line), /what +2 instances of small: 4 vCPUs, 512 MB, 5 GB\n/)
+    await person.isRefused(line, 4, /doesn't fit: 0 of 2 instances are free then; compute-2/)
+    assert.equal(await person.reads('lease delete week'), 'week is gone')
     await person.isRefused('lease show week', 3, /week/)
     assert.equal(await person.reads('host delete compute-2'), 'compute-2 is gone')
   })

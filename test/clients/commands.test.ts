@@ -11,7 +11,7 @@ const ANSWERED: readonly (readonly [string, RegExp])[] = [
   ['endpoint list', /RegionOne +\| nova +\| compute .*\/compute\/v2\.1/],
   ['endpoint list --service compute --interface public', /\/compute\/v2\.1/],
   ['region list', /RegionOne/],
-  ['region show RegionOne', /The only one/],
+  ['region show RegionOne', /Ours/],
   ['service list', /blazar +\| reservation/],
   ['service show compute', /nova/],
   ['catalog list', /ironic +\| baremetal/],
@@ -125,7 +125,7 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['server group create a', /405/],
   ['keypair create a', /405/],
   ['quota set --ram 3 play', /can not be limited/],
-  ['image create a', /405|404/],
+  ['image create a', /403.*Images are not kept here/],
   ['--os-compute-api-version 2.90 server list', /Minimum is 2\.1 and maximum is 2\.38/],
   // As upstream before 1.94: only by the node's UUID.
   ['baremetal volume connector create --node n1 --type iqn --connector-id x', /HTTP 400/],

@@ -192,3 +192,53 @@ describe('clients of everyone', { skip }, () => {
     assert.equal(await python(SDK), "play ['sdk'] anyone")
   })
 })
+
+describe('a catalog with services of others', { skip }, () => {
+  const catalog = {
+    image: 'hidden',
+    network: { name: 'neutron', url: 'http://controller:9696' },
+    volumev3: { name: 'cinderv3', url: 'http://controller:8776/v3/$(project_id)s' },
+    placement: { regions: { RegionTwo: 'https://two.example/placement' } },
+  }
+  const clouds = async (folder: string, origin: string) =>
+    (
+      await runHoldfast([
+        'user',
+        'clouds-yaml',
+        'admin',
+        '--users',
+        join(folder, 'users.yaml'),
+        '--url',
+        origin,
+        '--password',
+        'admin-pw',
+      ]).exit
+    ).stdout
+  const settings = { auth: 'password', compute: 'nova', novaUrl: 'http://controller:8774/v2.1', catalog }
+  const { openstack } = clientsOf(settings, clouds)
+
+  test('openstack catalog, service, endpoint and region list say the same', async () => {
+    const listed = (await openstack('catalog list')) as { Type: string; Endpoints: { region: string; url: string }[] }[]
+    const urls = new Map(listed.map(({ Type, Endpoints }) => [Type, Endpoints.map(({ url }) => url)]))
+    assert.deepEqual([...urls.keys()].toSorted(), [
+      'baremetal',
+      'compute',
+      'identity',
+      'network',
+      'placement',
+      'reservation',
+      'volumev3',
+    ])
+    assert.equal(urls.get('compute')![0], 'http://controller:8774/v2.1')
+    assert.match(urls.get('volumev3')![0]!, /^http:\/\/controller:8776\/v3\/[0-9a-f]{32}$/)
+    assert.ok(urls.get('placement')!.includes('https://two.example/placement'))
+    const services = (await openstack('service list')) as { Type: string }[]
+    assert.deepEqual(services.map(({ Type }) => Type).toSorted(), [...urls.keys()].toSorted())
+    const endpoints = (await openstack('endpoint list')) as { 'Service Type': string; URL: string }[]
+    assert.equal(endpoints.length, [...urls.values()].flat().length)
+    const cinder = endpoints.find(endpoint => endpoint['Service Type'] === 'volumev3')!
+    assert.equal(cinder.URL, 'http://controller:8776/v3/$(project_id)s')
+    const regions = (await openstack('region list')) as { Region: string }[]
+    assert.deepEqual(regions.map(({ Region }) => Region).toSorted(), ['RegionOne', 'RegionTwo'])
+  })
+})

@@ -27,7 +27,12 @@ const FOREIGN = new Set([
   '--exclude',
   '--gabbits',
   '--tempest',
+  '--rig',
+  '--reuse',
   '--quick',
+  '--against',
+  '--providers',
+  '--cpu-prof',
 ])
 
 const optionsOf = ({ options }: Command) => options.flatMap(({ long, short }) => [long, short]).filter(Boolean)

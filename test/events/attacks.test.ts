@@ -167,7 +167,7 @@ eachDatabase(
         const thing = await newThing(one.store)
         const from = await one.publisher.newest()
         await sql.query('begin')
-        await sql.query('select pg_advisory_xact_lock(8781)')
+        await sql.query('select pg_advisory_xact_lock(8787)')
         await change(one, [thing])
         await change(other, [thing])
         assert.deepEqual(
@@ -190,7 +190,7 @@ eachDatabase(
         const { sequence } = await one.publisher.newest()
         for (let n = 1; n <= 20; n++) {
           await sql.query('begin')
-          await sql.query('select pg_advisory_xact_lock(8781)')
+          await sql.query('select pg_advisory_xact_lock(8787)')
           await change(one, [thing])
           const newest = one.publisher.newest()
           await sql.query('select pg_sleep(0.01)')

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { witnessOf } from '../../src/audit/witness.ts'
 import { systemClock } from '../../src/clock/clock.ts'
 import { loadConfig } from '../../src/config/config.ts'
+import { ownCompute } from '../../src/leases/compute/own.ts'
 import { eventsDuty } from '../../src/leases/lifecycle/duty.ts'
 import { driversOf } from '../../src/metal/drivers/registry.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -40,6 +41,7 @@ export function dutyOn(store: Store, now: () => number) {
     log: pino({ level: 'silent' }),
     config: loadConfig({}, {}, undefined),
     drivers: driversOf(),
+    compute: ownCompute,
     witness: witnessOf({ clock, isAudited: true }, () => 'here'),
     metrics: { leaseEvent: () => {} },
   })

@@ -57,6 +57,44 @@ eachDatabase('bookings past our decisions', databases => {
       await assert.rejects(change('free_at = free_at + 1'), /replaced, not changed/)
     })
 
+    void test('nor may they take more of another class than there is', async () => {
+      const host = await api.host('with-gpus', { vcpus: 50, extras: { CUSTOM_GPU: 3 } })
+      const flavor = await api.flavorWith({ extra_specs: { 'resources:CUSTOM_GPU': '1' } })
+      const by = { resource_type: 'flavor:instance', flavor_id: flavor, amount: 2 }
+      const lease = await api.lease([by], { from: 60, to: 120 })
+      const spare = await api.lease([{ ...by, amount: 1 }], { from: 200, to: 201 })
+      const start = Date.parse(`${lease.start_date}Z`)
+      const book = (extras: string, from: number, to: number) =>
+        store!.script(async run => {
+          await run(`delete from bookings where reservation_id = '${spare.reservations[0].id}'`)
+          await run(
+            `insert into bookings (reservation_id, provider_id, lease_id, slots, is_whole, vcpus, memory_mb, disk_gb, extras, start_at, end_at, free_at)
+             values ('${spare.reservations[0].id}', ${host.id}, '${spare.id}', 1, 0, 1, 0, 0, '${extras}',
+               ${start + from * 60_000}, ${start + to * 60_000}, ${start + to * 60_000})`,
+          )
+        })
+      await assert.rejects(book('{"CUSTOM_GPU": 2}', 0, 60), /does not fit/)
+      await assert.rejects(book('{"CUSTOM_GPU": 2}', -10, 1), /does not fit/)
+      await assert.rejects(book('{"CUSTOM_GPU": 2}', 59, 70), /does not fit/)
+      await assert.rejects(book('{"CUSTOM_GPU": 4}', 100, 110), /does not fit/)
+      await assert.rejects(book('{"CUSTOM_NONE": 1}', 100, 110), /does not fit/)
+      await book('{"CUSTOM_GPU": 2}', 60, 70)
+      await book('{"CUSTOM_GPU": 1}', 0, 60)
+      await assert.rejects(
+        store!.script(run => run(`update bookings set extras = null where extras is not null`)),
+        /replaced, not changed/,
+      )
+      const sentence = 'at no instant is more booked of another class of a host than it has'
+      assert.ok(!(await broken()).includes(sentence))
+      const ceiling = (text: string) =>
+        store!.script(run => run(`update leasables set extras_ceiling = '${text}' where provider_id = ${host.id}`))
+      await ceiling('{"CUSTOM_GPU": 2}')
+      assert.ok((await broken()).includes(sentence))
+      await ceiling('{"CUSTOM_GPU": 3}')
+      for (const { id } of [lease, spare]) await api.end(id)
+      await api.del(`/os-hosts/${host.id}`)
+    })
+
     /** The invariants that fsck finds broken. */
     async function broken(): Promise<string[]> {
       const { invariants } = expectStatus(await api.operate('GET', '/fsck'), 200).body

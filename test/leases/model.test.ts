@@ -16,7 +16,24 @@ interface Size {
   vcpus: number
   memory_mb: number
   disk_gb: number
+  /** Of each of CLASSES. */
+  extras: Record<string, number>
 }
+
+const CLASSES = ['CUSTOM_GPU', 'CUSTOM_FPGA']
+
+/** A step is to begin before this part of a minute: then it ends in the same minute, on a slow machine too. */
+const EARLY_MS = 10_000
+
+/** What one slot of a reservation takes, by a name of a size or class. */
+function takenBy(wish: Shown, name: string): number {
+  if (wish.resource_type !== 'flavor:instance') return wish[name] ?? 0
+  const { vcpus, ram, disk, extra_specs } = wish.source ?? JSON.parse(wish.resource_properties)
+  return { vcpus, memory_mb: ram, disk_gb: disk }[name] ?? Number(extra_specs[`resources:${name}`] ?? 0)
+}
+
+const NAMES = ['vcpus', 'memory_mb', 'disk_gb', ...CLASSES]
+const has = (size: Size, name: string): number => (size as unknown as Shown)[name] ?? size.extras[name] ?? 0
 
 /** A lease as the server shows it, in minutes. */
 interface Known {
@@ -47,6 +64,16 @@ class World {
     return this.#random(limit)
   }
 
+  /**
+   * Time passes between the requests of a step, too. At a full minute leases become due: one that the duty has not
+   * ended yet is still in the way, which brute force can't know, and a start that was now is in the past. So a step
+   * begins early in a minute, with nothing due.
+   */
+  async beEarly(): Promise<void> {
+    const late = (await this.api.now()) % MINUTE_MS
+    await this.api.advance(late < EARLY_MS ? 0 : (MINUTE_MS - late) / MINUTE_MS)
+  }
+
   async leases(): Promise<Known[]> {
     const { leases } = expectStatus(await this.api.get('/leases'), 200).body
     return leases.map((lease: Shown) => ({
@@ -63,7 +90,7 @@ class World {
     const leases = (await this.leases()).filter(({ id, status }) => id !== except && status !== 'TERMINATED')
     const slots = await this.api.slots()
     return (host: string, at: number) => {
-      const use = { vcpus: 0, memory_mb: 0, disk_gb: 0, whole: 0, parts: 0 }
+      const use = { of: Object.fromEntries(NAMES.map(name => [name, 0])), whole: 0, parts: 0 }
       for (const { start, end, reservations } of leases) {
         if (at < start || at >= end) continue
         for (const one of reservations) {
@@ -72,7 +99,7 @@ class World {
           if (one.resource_type === 'physical:host') use.whole++
           else {
             use.parts += count
-            for (const name of ['vcpus', 'memory_mb', 'disk_gb'] as const) use[name] += one[name] * count
+            for (const name of NAMES) use.of[name]! += takenBy(one, name) * count
           }
         }
       }
@@ -85,10 +112,10 @@ class World {
     const starts = [...new Set((await this.leases()).map(({ start }) => start))]
     for (const [host, size] of this.hosts) {
       for (const at of starts) {
-        const { whole, parts, ...used } = use(host, at)
+        const { whole, parts, of: used } = use(host, at)
         assert.ok(whole <= 1 && (whole === 0 || parts === 0), `${host} is leased twice`)
-        for (const name of ['vcpus', 'memory_mb', 'disk_gb'] as const) {
-          assert.ok(used[name] <= size[name], `${host} has ${size[name]} ${name}, and ${used[name]} are booked`)
+        for (const name of NAMES) {
+          assert.ok(used[name]! <= has(size, name), `${host} has ${has(size, name)} ${name}, ${used[name]} are booked`)
         }
       }
     }
@@ -111,12 +138,12 @@ class World {
       const size = this.hosts.get(host)!
       let slots = Infinity
       for (let at = start; at < end; at++) {
-        const { whole, parts, ...used } = use(host, at)
+        const { whole, parts, of: used } = use(host, at)
         if (wish.resource_type === 'physical:host') slots = Math.min(slots, whole + parts > 0 ? 0 : 1)
         else if (whole > 0) slots = 0
         else {
-          for (const name of ['vcpus', 'memory_mb', 'disk_gb'] as const) {
-            slots = Math.min(slots, Math.floor((size[name] - used[name]) / wish[name]))
+          for (const name of NAMES.filter(name => takenBy(wish, name) > 0)) {
+            slots = Math.min(slots, Math.floor((has(size, name) - used[name]!) / takenBy(wish, name)))
           }
         }
       }
@@ -130,25 +157,45 @@ class World {
 }
 
 async function create(world: World): Promise<void> {
-  const now = await world.api.now()
   const [from, length] = [world.below(8), 1 + world.below(6)]
-  const wish =
-    world.below(4) === 0
+  const kind = world.below(8)
+  const wish: Shown =
+    kind < 2
       ? wholeHosts({ min: 1, max: 1 + world.below(2) })
-      : instances({
-          vcpus: 1 + world.below(3),
-          memory_mb: 256 * (1 + world.below(4)),
-          amount: 1 + world.below(6),
-          affinity: world.pick([null, null, true, false]),
-        })
+      : kind < 5
+        ? await byFlavor(world)
+        : instances({
+            vcpus: 1 + world.below(3),
+            memory_mb: 256 * (1 + world.below(4)),
+            amount: 1 + world.below(6),
+            affinity: world.pick([null, null, true, false]),
+          })
+  const now = await world.api.now()
   const body = { name: 'x', start_date: dateAt(now, from), end_date: dateAt(now, from + length), reservations: [wish] }
   const first = Math.floor(now / MINUTE_MS) + from
   const fits = await world.wouldFit(wish, first, first + length)
   const answer = await world.api.post('/leases', body)
+  if (wish.flavor_id) expectStatus(await world.api.compute.del(`/flavors/${wish.flavor_id}`, { version: null }), 202)
   if (answer.status === 201) assert.ok(fits, 'granted, though it does not fit')
   else {
     expectStatus(answer, 409)
     assert.ok(!fits, `refused, though it fits: ${answer.body.error_message}`)
+  }
+}
+
+/** Instances of a new flavor that asks for other classes too. The flavor is deleted as soon as it is booked. */
+async function byFlavor(world: World): Promise<Shown> {
+  const source = { vcpus: 1 + world.below(2), ram: 256, disk: world.below(2) }
+  const extra_specs = Object.fromEntries(
+    CLASSES.filter(() => world.below(2) === 0).map(name => [`resources:${name}`, `${1 + world.below(2)}`]),
+  )
+  return {
+    resource_type: 'flavor:instance',
+    flavor_id: await world.api.flavorWith({ ...source, extra_specs }),
+    amount: 1 + world.below(4),
+    affinity: world.pick([null, null, true, false]),
+    // Ours: the server ignores it.
+    source: { ...source, extra_specs },
   }
 }
 
@@ -210,11 +257,15 @@ eachDatabase('random lives of leases', databases => {
       void test(`never oversell, never refuse what fits, and leave nothing (seed ${seed})`, async () => {
         const world = new World(api, chance(seed))
         for (let i = 0; i < 3; i++) {
-          const size = { vcpus: 2 + world.below(6), memory_mb: 512 * (1 + world.below(6)), disk_gb: 8 }
+          const sizes = { vcpus: 2 + world.below(6), memory_mb: 512 * (1 + world.below(6)), disk_gb: 8 }
+          // One of the hosts has nothing else.
+          const extras = Object.fromEntries(i === 0 ? [] : CLASSES.map(name => [name, 1 + world.below(4)]))
+          const size = { ...sizes, extras }
           const host = await api.host(`h-${seed}-${i}`, size)
           world.hosts.set(host.hypervisor_hostname, size)
         }
         for (let step = 0; step < STEPS; step++) {
+          await world.beEarly()
           await world.pick(STEP)(world)
           await world.check()
         }

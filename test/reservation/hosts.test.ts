@@ -200,11 +200,10 @@ eachReservation('hosts', api => {
     expectStatus(await api.put(`/os-hosts/${id}`, { zebra: 'no' }), 200)
   })
 
-  void test('a host goes with its provider, and can come again', async () => {
+  void test('a host goes, and can come again', async () => {
     const { id } = await api.host('h14')
     expectStatus(await api.del(`/os-hosts/${id}`), 204)
     expectError(await api.get(`/os-hosts/${id}`), 404)
-    assert.deepEqual(await providers('blazar_h14'), [])
     assert.equal((await providers('h14')).length, 1)
     expectStatus(await api.post('/os-hosts', { name: 'h14' }), 201)
   })

@@ -1,4 +1,5 @@
 // A lease from its start to its end: events, what Placement and Compute see of it, and that nothing is left.
+// What users see of it over any compute is in test/leases-over.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expectStatus } from '../support/placement.ts'
@@ -87,23 +88,6 @@ eachReservation('the life of a lease', api => {
     for (const host of names) assert.deepEqual(await api.inventories(host), {})
   })
 
-  void test('the flavor is for the project of the lease, and only while it is active', async () => {
-    const { only } = await api.pool(1)
-    const lease = await api.lease([instances({ resource_properties: only })], { from: 10, to: 70 }, alice)
-    const id = idOf(lease)
-    const seen = async () => [(await api.flavor(id, alice)) !== null, (await api.flavor(id, bob)) !== null]
-    assert.deepEqual(await seen(), [false, false])
-    assert.notEqual(await api.flavor(id), null)
-    await api.advance(11)
-    await api.until(lease.id, 'ACTIVE')
-    assert.deepEqual(await seen(), [true, false])
-    await api.advance(60)
-    await api.until(lease.id, 'TERMINATED')
-    assert.deepEqual(await seen(), [false, false])
-    assert.equal(await api.flavor(id), null)
-    await api.end(lease.id)
-  })
-
   void test('as many servers as were reserved run, on the hosts with the slots; one more does not', async () => {
     const { only, names } = await api.pool(2)
     const wanted = instances({ vcpus: 2, memory_mb: 1024, disk_gb: 5, amount: 6, resource_properties: only })
@@ -143,30 +127,6 @@ eachReservation('the life of a lease', api => {
     assert.deepEqual(await api.spread(id), [])
     await api.fsck()
     await api.end(lease.id)
-  })
-
-  void test('servers without a reservation never land on hosts for leases', async () => {
-    await api.pool(1)
-    const flavor = { flavor: { name: 'plain', vcpus: 1, ram: 64, disk: 1 } }
-    const created = expectStatus(await api.compute.post('/flavors', flavor, { version: null }), 200)
-    assert.equal((await api.server(created.body.flavor.id)).status, 'ERROR')
-  })
-
-  void test('deleting an active lease ends it first', async () => {
-    const { only, names } = await api.pool(1)
-    const lease = await api.lease([instances({ amount: 2, resource_properties: only })], { from: 10, to: 70 }, alice)
-    const id = idOf(lease)
-    await api.advance(11)
-    await api.until(lease.id, 'ACTIVE')
-    const server = await api.server(id, alice)
-    assert.equal(server.status, 'ACTIVE')
-    await api.end(lease.id)
-    expectStatus(await api.get(`/leases/${lease.id}`), 404)
-    expectStatus(await api.compute.get(`/servers/${server.id}`, { version: null }), 404)
-    assert.equal(await api.flavor(id), null)
-    assert.deepEqual(await api.inventories(names[0]!), {})
-    expectStatus(await api.placement.get(`/resource_classes/${classOf(id)}`), 404)
-    await api.fsck()
   })
 
   void test('the end of one lease and the start of the next are in that order, at full load', async () => {
@@ -322,46 +282,8 @@ eachReservation('the life of a lease', api => {
   const showServer = async (server: string) =>
     expectStatus(await api.compute.get(`/servers/${server}`, { version: null }), 200).body.server
 
-  void test('a server that was resized out of the lease stays where it is, and keeps nothing of the lease past its end', async () => {
-    const { only, names } = await api.pool(1)
-    await api.computeNode('outside-1')
-    const flavor = await api.plainFlavor()
-    const lease = await api.lease([instances({ vcpus: 2, resource_properties: only })], { from: 10, to: 20 }, alice)
-    await api.advance(11)
-    await api.until(lease.id, 'ACTIVE')
-    const { id } = await api.server(idOf(lease), alice)
-    expectStatus(await act(id, { resize: { flavorRef: flavor } }), 202)
-    assert.equal((await showServer(id)).status, 'VERIFY_RESIZE')
-    await api.advance(10)
-    await api.until(lease.id, 'TERMINATED')
-    const server = await showServer(id)
-    assert.deepEqual([server.status, server['OS-EXT-SRV-ATTR:host'], server.flavor.id], ['ACTIVE', 'outside-1', flavor])
-    expectStatus(await act(id, { revertResize: null }), 409)
-    assert.equal((await api.placement.usages((await api.provider(names[0]!)).uuid))['VCPU'], 0)
-    await api.fsck()
-    expectStatus(await api.compute.del(`/servers/${id}`, { version: null }), 204)
-    await api.end(lease.id)
-  })
-
-  void test('a server that was resized into the lease goes at its end, with the place that it came from', async () => {
-    const { only } = await api.pool(1)
-    const flavor = await api.plainFlavor()
-    const lease = await api.lease([instances({ vcpus: 2, resource_properties: only })], { from: 10, to: 20 }, alice)
-    await api.advance(11)
-    await api.until(lease.id, 'ACTIVE')
-    const { id } = await api.server(flavor, alice)
-    expectStatus(await act(id, { resize: { flavorRef: idOf(lease) } }), 202)
-    assert.equal((await showServer(id)).status, 'VERIFY_RESIZE')
-    await api.advance(10)
-    await api.until(lease.id, 'TERMINATED')
-    expectStatus(await api.compute.get(`/servers/${id}`, { version: null }), 404)
-    assert.equal((await api.placement.usages((await api.provider('outside-1')).uuid))['VCPU'], 0)
-    await api.fsck()
-    await api.end(lease.id)
-  })
-
   void test('a resize that nobody confirmed is confirmed by itself after a day', async () => {
-    await api.computeNode('outside-2')
+    for (const name of ['outside-1', 'outside-2']) await api.computeNode(name)
     const [small, large] = [await api.plainFlavor(), await api.plainFlavor(2)]
     const { id } = await api.server(small, alice)
     expectStatus(await act(id, { resize: { flavorRef: large } }), 202)

@@ -175,6 +175,29 @@ eachReservation('whole hosts', api => {
     assert.equal(await api.flavor(id), null)
   })
 
+  void test('there are private flavors for a half, a quarter and an eighth of a host, as far as it has vCPUs', async () => {
+    const { only, names } = await api.pool(1, { vcpus: 4, memory_mb: 1_001 })
+    const lease = await api.lease([wholeHosts({ resource_properties: only })], { from: 1, to: 60 }, alice)
+    const id = idOf(lease)
+    await api.advance(2)
+    await api.until(lease.id, 'ACTIVE')
+    const sizes = async (part: string, who = alice) => {
+      const flavor = await api.flavor(`${id}${part}`, who)
+      return flavor && [flavor.name, flavor.vcpus, flavor.ram, flavor.disk]
+    }
+    assert.deepEqual(await sizes(''), [`reservation:${id}`, 4, 1_001, 200])
+    assert.deepEqual(await sizes('-2'), [`reservation:${id}-2`, 2, 500, 100])
+    assert.deepEqual(await sizes('-4'), [`reservation:${id}-4`, 1, 250, 50])
+    assert.deepEqual([await sizes('-8'), await sizes('-2', bob)], [null, null])
+    const half = await api.server(`${id}-2`, alice)
+    assert.deepEqual([half.status, hostOf(await shown(half.id))], ['ACTIVE', names[0]])
+    for (let i = 0; i < 2; i++) assert.equal((await api.server(`${id}-4`, alice)).status, 'ACTIVE')
+    assert.equal((await api.server(`${id}-4`, alice)).status, 'ERROR')
+    await api.fsck()
+    await api.end(lease.id)
+    assert.deepEqual([await sizes(''), await sizes('-2'), await sizes('-4')], [null, null, null])
+  })
+
   void test('a flavor that someone makes of the reservation’s id gives way at the start; its name is nobody’s to take', async () => {
     const { only } = await api.pool(1, { vcpus: 4, memory_mb: 4096, disk_gb: 40 })
     const lease = await api.lease([wholeHosts({ resource_properties: only })], { from: 1, to: 60 }, alice)

@@ -7,6 +7,13 @@ import { openStore } from '../../src/store/open.ts'
 import type { PostgresStore } from '../../src/store/postgres.ts'
 import { eachDatabase } from '../support/stores.ts'
 
+/** Both forms of a pool's `connect`: its own `query` calls it with a callback. */
+function refuse(callback?: (error: Error) => void): Promise<never> | void {
+  const away = new Error('away')
+  if (!callback) return Promise.reject(away)
+  callback(away)
+}
+
 eachDatabase(
   'a board',
   ({ create }) => {
@@ -18,7 +25,7 @@ eachDatabase(
       const connect = Object.getOwnPropertyDescriptor(pool, 'connect')
       try {
         await memory.surelyCatchUp()
-        Object.defineProperty(pool, 'connect', { configurable: true, value: () => Promise.reject(new Error('away')) })
+        Object.defineProperty(pool, 'connect', { configurable: true, value: refuse })
         await assert.rejects(memory.surelyCatchUp(), /could not be read/)
         if (connect) Object.defineProperty(pool, 'connect', connect)
         else Reflect.deleteProperty(pool, 'connect')

@@ -58,6 +58,24 @@ eachDatabase('holdfast migrate', databases => {
     assert.equal(exits.filter(({ stdout }) => stdout.includes('0001-ledger')).length, 1)
   })
 
+  test('says of the traits that are there whose they are: the node’s, or Placement’s', async () => {
+    const store = openStore(await databases.createEmpty())
+    await migrateBefore(store, '0036')
+    await store.script(async run => {
+      await run(`insert into providers (id, uuid, name, root_id, managed_by, created_at)
+        values (1, 'n', 'n', 1, 'baremetal', 0), (2, 'h', 'h', 2, null, 0), (3, 'c', 'c', 3, 'leases', 0)`)
+      await run("insert into traits (id, name, created_at) values (1, 'A', 0)")
+      await run('insert into provider_traits values (1, 1), (2, 1), (3, 1)')
+    })
+    await migrate(store, 0)
+    const after = await store.script(run => run('select origin from provider_traits order by provider_id'))
+    assert.deepEqual(
+      after.map(({ origin }) => origin),
+      ['baremetal', 'placement', 'placement'],
+    )
+    await store.close()
+  })
+
   test('makes the audit a log with an order; its seals hold, and what had none yet is sealed next', async () => {
     const store = openStore(await databases.createEmpty())
     await migrateBefore(store, '0021')
@@ -134,6 +152,46 @@ eachDatabase('holdfast migrate', databases => {
       access.map(row => ({ ...row })),
       ['plain', 'sameid', 'samename'].map(flavor_id => ({ flavor_id, project_id: 'p' })),
     )
+    await store.close()
+  })
+
+  test('keeps the reservations and their bookings when their types grow by one', async () => {
+    const store = openStore(await databases.createEmpty())
+    await migrateBefore(store, '0037')
+    await store.script(async run => {
+      await run(`insert into leases (id, name, project_id, user_id, start_at, end_at, status, degraded, created_at)
+        values ('l', 'l', 'p', 'u', 0, 9, 'PENDING', 0, 0)`)
+      await run(`insert into providers (id, uuid, name, root_id, generation, created_at, updated_at)
+        values (1, 'u1', 'h1', 1, 0, 0, 0)`)
+      await run(`insert into leasables (provider_id, kind, name, reservation_provider, reservable, vcpus_ceiling,
+        memory_mb_ceiling, disk_gb_ceiling, created_at) values (1, 'host', 'h1', 'c1', 1, 4, 4, 4, 0)`)
+      for (const [position, type] of ['virtual:instance', 'physical:host'].entries()) {
+        await run(`insert into lease_reservations (id, lease_id, position, resource_type, status, terms,
+          missing_resources, resources_changed, created_at) values ('r${position}', 'l', ${position}, '${type}', 'pending', '{}', 0, 0, 0)`)
+      }
+      await run(`insert into bookings (reservation_id, provider_id, lease_id, slots, is_whole, vcpus, memory_mb, disk_gb,
+        start_at, end_at, free_at) values ('r0', 1, 'l', 1, 0, 1, 1, 1, 0, 9, 9)`)
+    })
+    await migrate(store, 0)
+    const insert = (id: string, type: string) =>
+      store.script(run =>
+        run(`insert into lease_reservations (id, lease_id, position, resource_type, status, terms, missing_resources,
+          resources_changed, created_at) values ('${id}', 'l', 9, '${type}', 'pending', '{}', 0, 0, 0)`),
+      )
+    await assert.rejects(insert('x', 'virtual:nothing'))
+    await insert('r2', 'flavor:instance')
+    const found = await store.script(run => run('select id, resource_type from lease_reservations order by id'))
+    assert.deepEqual(
+      found.map(row => [row['id'], row['resource_type']]),
+      [
+        ['r0', 'virtual:instance'],
+        ['r1', 'physical:host'],
+        ['r2', 'flavor:instance'],
+      ],
+    )
+    const [booking] = await store.script(run => run('select reservation_id, extras from bookings'))
+    assert.deepEqual({ ...booking }, { reservation_id: 'r0', extras: null })
+    await assert.rejects(store.script(run => run("delete from lease_reservations where id = 'r0'")))
     await store.close()
   })
 })

@@ -26,8 +26,7 @@ const READ_ALL = [
   /^select \* from "traits" order by "name"$/,
   /^select distinct "trait_id" as "id" from "provider_traits"$/,
   /^select "p"."id".* from "providers" as "p" order by "p"."id"$/,
-  /^select "provider_id", .* from "(inventories|provider_traits|provider_aggregates)"( order by [^ ]+ (\+ 0|\|\| ''))?$/,
-  /^select "id", "uuid", .* from "providers"$/,
+  /^select json_agg.* from \(select "id", "name" from "(resource_classes|traits)"\) as "p"$/,
   // A provider moves with all below it; there are no other words for a tree that both databases know.
   /^with recursive "members"/,
 ]

@@ -22,6 +22,8 @@ const ANSWER_TIMEOUT_MS = 20_000
 export class Client {
   /** The addresses of the servers, set once they have started; requests go to each in turn. */
   origins: string[] = []
+  /** The token of requests that name none. */
+  defaultToken = 'admin'
   #turn = 0
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 256 })
   readonly #prefix: string
@@ -42,7 +44,7 @@ export class Client {
 
   /** A string or buffer is sent unchanged, anything else as JSON. */
   async request(method: string, path: string, body?: unknown, options: Options = {}): Promise<Answer> {
-    const { version = '1.39', token = 'admin', headers = {} } = options
+    const { version = '1.39', token = this.defaultToken, headers = {} } = options
     const bytes = body === undefined || typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body)
     const all: OutgoingHttpHeaders = {
       ...(version !== null && { 'openstack-api-version': `placement ${version}` }),

@@ -18,6 +18,7 @@ export const fleetNode = (id: number, parts: Partial<FleetNode> = {}): FleetNode
   lessee: null,
   leasable: 0,
   pledged_at: null,
+  parent_node: null,
   revision: 1,
   ...parts,
 })

@@ -41,12 +41,17 @@ export const USERS = Object.fromEntries([
   user('nova', { service: ['service'] }),
 ])
 
-export async function usersText(users: Record<string, TestUser> = USERS): Promise<string> {
+const PROJECTS: Record<string, object> = { lab: {}, office: { description: 'paper' } }
+
+export async function usersText(
+  users: Record<string, TestUser> = USERS,
+  names: readonly string[] = ['lab', 'office', 'service'],
+): Promise<string> {
   const entries = Object.entries(users).map(async ([name, entry]) => [
     name,
     { ...entry, password: await hashOf(entry.password) },
   ])
-  const projects = { lab: {}, office: { description: 'paper' }, service: null }
+  const projects = Object.fromEntries(names.map(name => [name, PROJECTS[name] ?? null]))
   return stringify({ projects, users: Object.fromEntries(await Promise.all(entries)) })
 }
 

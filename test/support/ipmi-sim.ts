@@ -1,4 +1,5 @@
 // A BMC that speaks IPMI: OpenIPMI's ipmi_sim, with a machine of two files and a serial line that echoes.
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
@@ -108,13 +109,16 @@ user 2 true "admin" "s3cret" admin 10 none md2 md5 straight
     const child = spawn('ipmi_sim', ['-n', '-c', file('lan.conf'), '-f', file('bmc.emu'), '-s', file('state')], {
       stdio: 'ignore',
     })
-    const over = once(child, 'exit')
+    let isOver = false
+    const over = once(child, 'exit').then(() => (isOver = true))
     stop = async () => {
       child.kill('SIGKILL')
       await over
     }
-    // It listens when it takes the port away from others.
-    while (await isFree(port)) await sleep(50)
+    while (!isBound(port)) {
+      assert.ok(!isOver, `ipmi_sim ended before it listened at port ${port}`)
+      await sleep(50)
+    }
   }
   await start()
   return {
@@ -141,14 +145,10 @@ user 2 true "admin" "s3cret" admin 10 none md2 md5 straight
   }
 }
 
-async function isFree(port: number): Promise<boolean> {
-  const socket = createSocket('udp4')
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  socket.once('error', () => resolve(false))
-  socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(true))
-  const free = await promise
-  socket.close()
-  return free
+/** Looks from outside: whoever tries the port by taking it keeps ipmi_sim from it for that moment. */
+function isBound(port: number): boolean {
+  const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')} `
+  return readFileSync('/proc/net/udp', 'utf8').includes(address)
 }
 
 async function startSerial() {

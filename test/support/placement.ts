@@ -80,7 +80,7 @@ export class Placement extends Client {
 
   /** Checks that no invariant of the ledger is violated. */
   async fsck(): Promise<void> {
-    const response = await fetch(`${this.origin}/holdfast/v1/fsck`, { headers: { 'x-auth-token': 'admin' } })
+    const response = await fetch(`${this.origin}/holdfast/v1/fsck`, { headers: { 'x-auth-token': this.defaultToken } })
     const report = (await response.json()) as { violations: number; invariants: object[] }
     assert.equal(report.violations, 0, JSON.stringify(report, null, 1))
     assert.ok(report.invariants.length > 0)

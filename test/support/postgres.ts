@@ -31,6 +31,8 @@ export interface Databases {
 }
 
 export interface Postgres extends Databases {
+  /** Of the process that all others of this server come from. */
+  pid(): number
   /** Ends the server and removes its folder. */
   stop(): Promise<void>
   /** Kills the server as a power cut would; the folder stays for restart(). */
@@ -89,6 +91,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
   return {
     ...databases,
+    pid: () => server.pid ?? 0,
     kill9: () => end('SIGKILL'),
     async restart() {
       await end('SIGINT')

@@ -14,6 +14,8 @@ export interface Size {
   vcpus: number
   memory_mb: number
   disk_gb: number
+  /** Inventories of other classes, by name. Their classes are made. */
+  extras: Record<string, number>
 }
 
 /** A request for instances; the defaults are small enough for every host that a test makes. */
@@ -53,6 +55,11 @@ export class Reservation extends Client {
     for (const client of [this, ...this.#others]) client.origins = origins
   }
 
+  /** The token of all requests that name none. */
+  logIn(token: string): void {
+    for (const client of [this, ...this.#others]) client.defaultToken = token
+  }
+
   patch = (path: string, body?: unknown, options?: Options) => this.request('PATCH', path, body, options)
 
   override request(method: string, path: string, body?: unknown, options: Options = {}): Promise<Answer> {
@@ -67,8 +74,11 @@ export class Reservation extends Client {
     return expectStatus(await this.post('/os-hosts', { name, ...capabilities }), 201).body.host
   }
 
-  async computeNode(name: string, { vcpus = 8, memory_mb = 16_384, disk_gb = 200 }: Partial<Size> = {}) {
-    return this.placement.provider({ VCPU: vcpus, MEMORY_MB: memory_mb, DISK_GB: disk_gb }, { name })
+  async computeNode(name: string, { vcpus = 8, memory_mb = 16_384, disk_gb = 200, extras = {} }: Partial<Size> = {}) {
+    for (const one of Object.keys(extras)) {
+      if (one.startsWith('CUSTOM_')) expectStatus(await this.placement.put(`/resource_classes/${one}`), 201, 204)
+    }
+    return this.placement.provider({ VCPU: vcpus, MEMORY_MB: memory_mb, DISK_GB: disk_gb, ...extras }, { name })
   }
 
   /** Creates hosts with a capability of their own, and returns the filter `only` that selects them. */
@@ -187,6 +197,15 @@ export class Reservation extends Client {
   async plainFlavor(vcpus = 1): Promise<string> {
     const flavor = { name: `plain-${crypto.randomUUID()}`, vcpus, ram: 64, disk: 1 }
     return expectStatus(await this.compute.post('/flavors', { flavor }, { version: null }), 200).body.flavor.id
+  }
+
+  /** Creates a public flavor with extra specs and returns its id. */
+  async flavorWith({ extra_specs = {}, ...more }: Record<string, unknown> = {}): Promise<string> {
+    const flavor = { name: `plain-${crypto.randomUUID()}`, vcpus: 1, ram: 512, disk: 1, ...more }
+    const { id } = expectStatus(await this.compute.post('/flavors', { flavor }, { version: null }), 200).body.flavor
+    const specs = await this.compute.post(`/flavors/${id}/os-extra_specs`, { extra_specs }, { version: null })
+    expectStatus(specs, 200)
+    return id
   }
 
   /** Requests a server; `more` goes beside it in the body, as scheduler hints do. */

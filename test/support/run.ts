@@ -54,10 +54,11 @@ class Worker {
 
   #outcome(file: string): Promise<Outcome> {
     let running = 'no test has begun'
+    let isHanging = false
     const failed = (error: string): Outcome => ({ names: [], skipped: 0, failures: [{ test: running, error }] })
     return new Promise(resolve => {
       const hang = setTimeout(() => {
-        done(failed(`it hangs: nothing has begun for ${HANG_MS / 60_000} minutes`))
+        isHanging = true
         void this.end()
       }, HANG_MS)
       const hear = (message: Message) => {
@@ -65,8 +66,10 @@ class Worker {
         if ('outcome' in message) done(message.outcome)
         else running = message.running
       }
-      const exit = (code: number | null, signal: string | null) =>
-        done(failed(`the process ended with ${code ?? signal}`))
+      const exit = (code: number | null, signal: string | null) => {
+        const hanging = `it hangs: nothing has begun for ${HANG_MS / 60_000} minutes`
+        done(failed(isHanging ? hanging : `the process ended with ${code ?? signal}`))
+      }
       const done = (outcome: Outcome) => {
         clearTimeout(hang)
         this.#child.off('message', hear).off('exit', exit)

@@ -33,6 +33,11 @@ export class Log {
     this.#client.origins = origins
   }
 
+  /** The token of its requests. */
+  logIn(token: string): void {
+    this.#client.defaultToken = token
+  }
+
   close(): void {
     this.#client.close()
   }

@@ -56,7 +56,9 @@ const SINCE: Record<string, Word> = {
   node_name: 'allocationNames',
 }
 
-export function shownAllocation(row: allocations.Allocation, { base, has, context }: MetalRequest): Json {
+type Shown = Omit<allocations.Allocation, 'id'>
+
+export function shownAllocation(row: Shown, { base, has, context }: MetalRequest): Json {
   const { names, fleet } = context
   const known = (id: string) => (id === NOBODY.project ? null : id)
   const [user, project] = [known(row.user_id), known(row.project_id)]
@@ -90,7 +92,7 @@ export function shownAllocation(row: allocations.Allocation, { base, has, contex
   return all
 }
 
-const shownEnding = (row: allocations.Allocation) =>
+const shownEnding = (row: Shown) =>
   row.ending_at === null
     ? null
     : {
@@ -250,8 +252,11 @@ export async function postAllocation(request: MetalRequest): Promise<Answer> {
   const { context, principal, now } = request
   const wanted = newAllocationOf(request)
   const routing = routingOf(request)
-  const row = await context.store.write(() => createAllocation(wanted, request.access(), principal, routing, now))
-  if (routing.isGranted) context.metrics.allocated('active', context.clock.now() - now)
+  const granted = await context.grants.allocate(wanted, principal)
+  const row = granted
+    ? { ...granted, node_uuid: null }
+    : await context.store.write(() => createAllocation(wanted, request.access(), principal, routing, now))
+  if (granted || routing.isGranted) context.metrics.allocated('active', context.clock.now() - now)
   return { status: 201, location: `/allocations/${row.uuid}`, body: shownAllocation(row, request) }
 }
 

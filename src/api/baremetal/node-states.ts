@@ -2,7 +2,7 @@
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { setMaintenance } from '../../metal/nodes/lifecycle.ts'
 import { type Json, POWER_TARGETS, type PowerTarget } from '../../metal/drivers/port.ts'
-import { findNode, findNodeKey } from '../../metal/nodes/rows.ts'
+import { findNode } from '../../metal/nodes/rows.ts'
 import { startPower, startVerb } from '../../metal/nodes/transitions.ts'
 import { type Verb, verbOf } from '../../metal/nodes/states.ts'
 import { cleanStepsIn, deployStepsIn } from '../../metal/nodes/steps.ts'
@@ -39,11 +39,8 @@ showStates.operation = {
 } satisfies Operation
 
 export async function showStates(request: MetalRequest): Promise<Answer> {
-  const { store, shelf } = request.context
-  const [node] = await store.read(function* () {
-    return yield* shelf.fetch([yield* findNodeKey(nodeIdent(request), request.access())], request.now)
-  })
-  return { status: 200, body: writer(STATE_FIELDS, request)(node!) }
+  const node = await request.context.nodes.one(nodeIdent(request), request.access(), request.now)
+  return { status: 200, body: writer(STATE_FIELDS, request)(node) }
 }
 
 /** The version that brought a verb, as the client spells it. */

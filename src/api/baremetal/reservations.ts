@@ -17,7 +17,7 @@ import { type Answer, type MetalRequest, ownerOr, parametersOf } from './request
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
-export const shownReservation = (row: holds.HeldNode, { base, context }: MetalRequest): Json => ({
+export const shownReservation = (row: Omit<holds.HeldNode, 'id'>, { base, context }: MetalRequest): Json => ({
   uuid: row.uuid,
   node_uuid: row.node_uuid,
   node_name: row.node_name,
@@ -94,7 +94,10 @@ postReservation.operation = {
 export async function postReservation(request: MetalRequest): Promise<Answer> {
   const { context, principal, now } = request
   const wanted = newReservationOf(request)
-  const row = await context.store.write(() => holds.createHold(wanted, request.access(), principal, now))
+  const access = request.access()
+  const row =
+    (await context.grants.hold(wanted, access.view, principal)) ??
+    (await context.store.write(() => holds.createHold(wanted, access, principal, now)))
   return { status: 201, location: `/reservations/${row.uuid}`, body: { reservation: shownReservation(row, request) } }
 }
 

@@ -24,6 +24,7 @@ const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, numbe
 
   compute_version_malformed: 400,
   compute_version_unsupported: 406,
+  compute_elsewhere: 404,
   compute_invalid: 400,
   compute_not_implemented: 501,
   over_limit: 403,
@@ -40,6 +41,7 @@ const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, numbe
   access_to_public: 409,
   access_list_of_public: 404,
   image_not_found: 400,
+  images_are_fixed: 403,
   server_not_found: 404,
   server_state_refused: 409,
   server_tag_not_found: 404,

@@ -27,7 +27,7 @@ export function hintedReservation(...hints: readonly (Hinting | undefined)[]): s
 export function* requireHosts(id: string, project: string): Read<string> {
   const found = yield* findReservation(id)
   if (!found || found.project_id !== project) throw refuse(`Reservation ${id} could not be found.`)
-  if (found.resource_type === 'virtual:instance') {
+  if (found.resource_type === 'virtual:instance' || found.resource_type === 'flavor:instance') {
     throw refuse(`Reservation ${id} is of instances: they are made with its flavor, and without the hint.`)
   }
   if (found.resource_type !== 'physical:host') throw refuse(`Reservation ${id} is not of hosts.`)

@@ -25,11 +25,15 @@ export function audited(context: Context, request: FastifyRequest, { caller, act
     outcome: isAccepted ? 'accepted' : 'done',
   }
   const entry = context.config.audit === 'off' ? withoutActor(whole) : whole
-  const { store, claims } = context
+  const { store, claims, grants } = context
   return {
     ...context,
     store: auditedStore(store, entry),
     claims: { submit: claim => claims.submit(claim, entry) },
+    grants: {
+      allocate: (wanted, who) => grants.allocate(wanted, who, entry),
+      hold: (wanted, view, who) => grants.hold(wanted, view, who, entry),
+    },
   }
 }
 

@@ -3,8 +3,10 @@ import type { WebSocket } from 'ws'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import type { Pieces } from '../../http/pieces.ts'
 import type { Target } from '../../identity/policy.ts'
 import type { Problem, ProblemKind } from '../../problems/problem.ts'
+import type { Context } from '../../process/context.ts'
 import type { Described } from '../operation.ts'
 import type { Action } from '../policy.ts'
 import type { Request } from './request.ts'
@@ -12,8 +14,8 @@ import type { Version } from './versions.ts'
 
 export interface Answer {
   status: number
-  /** Objects are written as JSON; text, bytes and streams are sent as they are. */
-  body?: object | string | Buffer | Readable
+  /** Objects are written as JSON; text, bytes, pieces and streams are sent as they are. */
+  body?: object | string | Buffer | Pieces | Readable
   headers?: Record<string, string>
   /** Path of the new resource, as in the route table. */
   location?: string
@@ -65,7 +67,7 @@ export type Checks<Word extends string = never> = readonly (Check<Word> | typeof
 
 /** A document that lists the API's versions. */
 export interface VersionDocument {
-  show: Described<(base: string) => object>
+  show: Described<(base: string, config: Context['config']) => object>
   /** Path for the Location header, below the prefix. */
   location?: string
 }

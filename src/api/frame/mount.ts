@@ -3,7 +3,9 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Admission, type Hook, jsonOnly, leave } from '../../http/admission.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
+import { Pieces, sending } from '../../http/pieces.ts'
 import { upgrade } from '../../http/upgrades.ts'
+import { networkOf } from '../../identity/networks.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Context } from '../../process/context.ts'
 import { limits } from '../../shared/limits.ts'
@@ -46,7 +48,7 @@ export function mount<Word extends string>(
         everywhere(raw, reply, next)
       })
       for (const [path, document] of Object.entries(dialect.documents ?? {})) {
-        scope.get(path, (raw, reply) => showDocument(dialect, document, raw, reply))
+        scope.get(path, (raw, reply) => showDocument(dialect, document, context, raw, reply))
       }
       for (const [path, methods] of Object.entries(routes)) {
         const config = { lasts: Object.values(methods).some(({ lasts = false }) => lasts) }
@@ -146,8 +148,14 @@ function send<Word extends string>(request: Request<Word>, answer: Answer, reply
   }
   if (body !== undefined) void reply.header('content-type', dialect.type)
   if (headers) void reply.headers(headers)
+  if (body instanceof Pieces) {
+    void reply.header('content-length', body.bytes)
+    return reply.send(sending(body, holderOf(request.raw), reply))
+  }
   return body === undefined ? reply.send() : reply.send(asJson(body))
 }
+
+const holderOf = ({ caller, ip }: FastifyRequest) => caller?.project ?? `address ${networkOf(ip)}`
 
 const asJson = (body: object | string) =>
   typeof body === 'string' || body instanceof Buffer || body instanceof Readable ? body : JSON.stringify(body)
@@ -161,6 +169,7 @@ function withoutCharset<T>(_raw: FastifyRequest, reply: FastifyReply, payload: T
 function showDocument<Word extends string>(
   { type, documentType = type, prefix }: Dialect<Word>,
   { show, location }: VersionDocument,
+  { config }: Context,
   raw: FastifyRequest,
   reply: FastifyReply,
 ) {
@@ -170,7 +179,7 @@ function showDocument<Word extends string>(
   return reply
     .code(Number(status))
     .header('content-type', documentType)
-    .send(Buffer.from(JSON.stringify(show(base))))
+    .send(Buffer.from(JSON.stringify(show(base, config))))
 }
 
 /** The error handler of a dialect. */

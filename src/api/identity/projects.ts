@@ -16,7 +16,7 @@ import {
   parametersOf,
   Self,
 } from './request.ts'
-import { catalogAt } from './services.ts'
+import { catalogFor } from './services.ts'
 import { CatalogShape } from './tokens.ts'
 
 /** The query parameters of the lists of users and projects. */
@@ -137,7 +137,7 @@ showCatalog.operation = {
 export function showCatalog(request: IdentityRequest): Answer {
   return {
     status: 200,
-    body: { catalog: catalogAt(request.origin), links: { self: linkTo(request, '/auth/catalog') } },
+    body: { catalog: catalogFor(request, request.caller), links: { self: linkTo(request, '/auth/catalog') } },
   }
 }
 

@@ -1,24 +1,40 @@
-// /v3/services, /v3/endpoints and /v3/regions: the catalog as lists. They follow from where the APIs are mounted, so
-// nobody can change them.
+// /v3/services, /v3/endpoints and /v3/regions: the catalog as lists. They follow from where the APIs are mounted and
+// from the configuration, so nobody can change them here.
 import { Type } from 'typebox'
-import { catalogOf, endpointsOf, REGION, type Service, serviceId } from '../../identity/catalog.ts'
+import {
+  catalogOf,
+  endpointsOf,
+  type OwnType,
+  type Reader,
+  regionsOf,
+  type Service,
+  servicesIn,
+} from '../../identity/catalog.ts'
+import { readCatalog, REGION } from '../../identity/catalog-setting.ts'
 import { problem } from '../../problems/problem.ts'
 import { PREFIXES, VERSION_PATHS } from '../frame/prefixes.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, named, oneOf, Text } from '../shapes.ts'
 import { type Answer, type IdentityRequest, linkTo, listOf, listShape, parametersOf, Self } from './request.ts'
 
-/** The catalog's URLs. Where clients look for versions themselves, the URL is without one. */
-const SERVICES: readonly Service[] = [
-  { type: 'identity', name: 'keystone', path: PREFIXES.identity },
-  { type: 'placement', name: 'placement', path: PREFIXES.placement },
-  { type: 'baremetal', name: 'ironic', path: PREFIXES.baremetal },
-  { type: 'compute', name: 'nova', path: PREFIXES.compute + VERSION_PATHS.compute },
-  { type: 'image', name: 'glance', path: PREFIXES.image },
-  { type: 'reservation', name: 'blazar', path: PREFIXES.reservation + VERSION_PATHS.reservation },
-]
+/** Our URLs. Where clients look for versions themselves, the URL is without one. */
+const PATHS: Readonly<Record<OwnType, string>> = {
+  identity: PREFIXES.identity,
+  placement: PREFIXES.placement,
+  baremetal: PREFIXES.baremetal,
+  compute: PREFIXES.compute + VERSION_PATHS.compute,
+  image: PREFIXES.image,
+  reservation: PREFIXES.reservation + VERSION_PATHS.reservation,
+}
 
-export const catalogAt = (origin: string): object[] => catalogOf(SERVICES, origin)
+const known = new WeakMap<IdentityRequest['context']['config'], readonly Service[]>()
+
+/** The services of this installation. Kept, since every token that is shown has them. */
+const servicesOf = ({ context: { config } }: IdentityRequest): readonly Service[] =>
+  known.getOrInsertComputed(config, () => servicesIn(PATHS, readCatalog(config.catalog), config))
+
+export const catalogFor = (request: IdentityRequest, reader: Reader): object[] =>
+  catalogOf(servicesOf(request), request.origin, reader)
 
 const ShownService = named('ServiceInFull', {
   id: Text,
@@ -41,30 +57,31 @@ const ShownEndpoint = named('EndpointInFull', {
 const ShownRegion = named('Region', { id: Text, description: Text, parent_region_id: Type.Null(), links: Self })
 
 const shownService = (service: Service, request: IdentityRequest) => ({
-  id: serviceId(service),
+  id: service.id,
   type: service.type,
   name: service.name,
   description: '',
   enabled: true,
-  links: { self: linkTo(request, `/services/${serviceId(service)}`) },
+  links: { self: linkTo(request, `/services/${service.id}`) },
 })
 
 const endpoints = (request: IdentityRequest) =>
-  SERVICES.flatMap(service =>
+  servicesOf(request).flatMap(service =>
     endpointsOf(service, request.origin).map(endpoint => ({
       ...endpoint,
-      service_id: serviceId(service),
+      service_id: service.id,
       enabled: true,
       links: { self: linkTo(request, `/endpoints/${endpoint.id}`) },
     })),
   )
 
-const shownRegion = (request: IdentityRequest) => ({
-  id: REGION,
-  description: 'The only one.',
-  parent_region_id: null,
-  links: { self: linkTo(request, `/regions/${REGION}`) },
-})
+const regions = (request: IdentityRequest) =>
+  regionsOf(servicesOf(request)).map(region => ({
+    id: region,
+    description: region === REGION ? 'Ours.' : '',
+    parent_region_id: null,
+    links: { self: linkTo(request, `/regions/${encodeURIComponent(region)}`) },
+  }))
 
 /** Whether each of these members is as the query wants it. */
 const isAsked = (request: IdentityRequest, members: Readonly<Record<string, string>>): boolean =>
@@ -79,13 +96,13 @@ function found<T extends { id: string }>(request: IdentityRequest, what: string,
 }
 
 listServices.operation = {
-  summary: 'List the services: one for each API',
+  summary: 'List the services: our APIs, and what the configuration names',
   query: [parametersOf('name', 'type')],
   answers: { 200: listShape('services', ShownService) },
 } satisfies Operation
 
 export function listServices(request: IdentityRequest): Answer {
-  const wanted = SERVICES.filter(({ name, type }) => isAsked(request, { name, type }))
+  const wanted = servicesOf(request).filter(({ name, type }) => isAsked(request, { name, type }))
   const items = wanted.map(service => shownService(service, request))
   return listOf(request, 'services', '/services', items)
 }
@@ -96,12 +113,12 @@ showService.operation = {
 } satisfies Operation
 
 export function showService(request: IdentityRequest): Answer {
-  const all = SERVICES.map(service => shownService(service, request))
+  const all = servicesOf(request).map(service => shownService(service, request))
   return { status: 200, body: { service: found(request, 'service', all) } }
 }
 
 listEndpoints.operation = {
-  summary: 'List the endpoints: three for each service, all with the same URL',
+  summary: 'List the endpoints of the services',
   query: [parametersOf('service_id', 'interface', 'region_id')],
   answers: { 200: listShape('endpoints', ShownEndpoint) },
 } satisfies Operation
@@ -127,21 +144,21 @@ export function showEndpoint(request: IdentityRequest): Answer {
 }
 
 listRegions.operation = {
-  summary: 'List the regions: there is one',
+  summary: 'List the regions: ours, and those that the configuration names',
   query: [parametersOf('parent_region_id')],
   answers: { 200: listShape('regions', ShownRegion) },
 } satisfies Operation
 
 export function listRegions(request: IdentityRequest): Answer {
   const isMeant = request.parameter('parent_region_id') === null
-  return listOf(request, 'regions', '/regions', isMeant ? [shownRegion(request)] : [])
+  return listOf(request, 'regions', '/regions', isMeant ? regions(request) : [])
 }
 
 showRegion.operation = {
-  summary: 'Show the region',
+  summary: 'Show a region',
   answers: { 200: Type.Object({ region: ShownRegion }) },
 } satisfies Operation
 
 export function showRegion(request: IdentityRequest): Answer {
-  return { status: 200, body: { region: found(request, 'region', [shownRegion(request)]) } }
+  return { status: 200, body: { region: found(request, 'region', regions(request)) } }
 }

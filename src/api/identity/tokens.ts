@@ -19,7 +19,7 @@ import {
   shownTime,
   Time,
 } from './request.ts'
-import { catalogAt } from './services.ts'
+import { catalogFor } from './services.ts'
 
 const PARAMETERS = parametersOf('nocatalog')
 const Holder = { id: Text, name: Text, domain: DomainShape }
@@ -120,7 +120,7 @@ function shown({ facts, user, project, roles }: Token, request: IdentityRequest)
       ...(facts.credential && {
         application_credential: { id: facts.credential.id, restricted: !facts.credential.unrestricted },
       }),
-      ...(hasCatalog && { catalog: catalogAt(request.origin) }),
+      ...(hasCatalog && { catalog: catalogFor(request, { project: project?.id ?? null, user: user.id }) }),
     },
   }
 }

@@ -1,4 +1,4 @@
-// Describes the Image API for the frame: just enough to make a server, with one image to list and show.
+// Describes the Image API for the frame: just enough to make a server, with one image to list and show, and their schemas.
 import { problem } from '../../problems/problem.ts'
 import { type Check, type Dialect, JSON_UTF8, TOKEN } from '../frame/dialect.ts'
 import { PREFIXES } from '../frame/prefixes.ts'
@@ -6,9 +6,9 @@ import { renderError } from './errors.ts'
 import { showVersions } from './images.ts'
 import { routes } from './routes.ts'
 
-/** A known path with another method is a 404, not a 405. */
-const pathIsThere: Check = ({ route }) => {
-  if (!route) throw problem('route_not_found', {})
+/** A known path with another method is a 403. Nova passes its words on, and makes a 500 of a 404 and a 405. */
+const imagesStay: Check = ({ route }) => {
+  if (!route) throw problem('images_are_fixed', {})
 }
 
 export const image: Dialect = {
@@ -17,7 +17,7 @@ export const image: Dialect = {
   routes,
   headIsGet: true,
   documents: { '/': { show: showVersions } },
-  checks: { everywhere: [], beforeBody: [pathIsThere, TOKEN], beforeHandler: [] },
+  checks: { everywhere: [], beforeBody: [TOKEN, imagesStay], beforeHandler: [] },
   type: JSON_UTF8,
   render: renderError,
 }

@@ -1,4 +1,6 @@
-// Writes failures in the Image API's format: a code and our message.
+// Writes failures of the Image API: an object in an object. python-glanceclient looks for `message` in every member of
+// the body, and a bare code or text beside it breaks the client, and Nova with it.
+import { STATUS_CODES } from 'node:http'
 import { Type } from 'typebox'
 import type { Problem, ProblemKind } from '../../problems/problem.ts'
 import type { Refusal } from '../frame/dialect.ts'
@@ -9,6 +11,7 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   foreign_page: 403,
   too_many_attempts: 429,
   too_many_requests: 429,
+  images_are_fixed: 403,
   route_not_found: 404,
   image_not_found: 404,
   malformed_request: 400,
@@ -18,9 +21,12 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   unavailable: 503,
 }
 
-export const RefusalShape = named('Refusal', { code: Type.Integer(), message: Text })
+export const RefusalShape = named('Refusal', {
+  error: Type.Object({ code: Type.Integer(), title: Text, message: Text }),
+})
 
 export function renderError({ kind, message }: Problem): Refusal {
   const code = STATUS[kind] ?? 500
-  return { status: code, body: { code, message: message || 'The resource could not be found.' } }
+  const title = STATUS_CODES[code]!
+  return { status: code, body: { error: { code, title, message: message || 'The resource could not be found.' } } }
 }

@@ -16,6 +16,8 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   bios_setting_not_found: 404,
   interface_unsupported: 404,
   hypervisor_not_found: 404,
+  hypervisor_not_in_nova: 404,
+  hypervisor_without_provider: 404,
   lease_not_found: 404,
   method_not_allowed: 405,
   node_refuses: 409,
@@ -33,6 +35,7 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   metal_exists: 409,
   lease_refuses: 409,
   lease_exists: 409,
+  reservation_exists: 409,
   lease_does_not_fit: 409,
   host_unnamed: 403,
   host_exists: 409,
@@ -61,6 +64,7 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   machine_silent: 503,
   machine_crowded: 503,
   conductor_silent: 503,
+  nova_away: 503,
 }
 
 export const RefusalShape = named('Refusal', {

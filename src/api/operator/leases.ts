@@ -11,7 +11,7 @@ import { reservation } from '../reservation/dialect.ts'
 import { leaseChangeOf, newLeaseOf } from '../reservation/lease-bodies.ts'
 import { CHANGE_TO_EXPLAIN, LEASE_TO_EXPLAIN } from '../reservation/lease-forms.ts'
 import { REFUSAL_MEMBERS, shownRefusal } from '../reservation/refusals.ts'
-import { leaseContext, type Members } from '../reservation/request.ts'
+import { flavored, leaseContext, type Members } from '../reservation/request.ts'
 import { byName, Count, Flag, named, TextOrNull } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
 
@@ -45,7 +45,7 @@ export async function explainLeaseOf(request: OperatorRequest): Promise<Answer> 
       ? await explainLease(
           leaseContext(request),
           request.principal,
-          newLeaseOf({ name: 'explained', ...rest }, request.now),
+          await flavored(request, newLeaseOf({ name: 'explained', ...rest }, request.now)),
         )
       : await explainChangeOf(request, lease, rest)
   return { status: 200, body: { fits, message, places, ...shownRefusal(refusal) } }

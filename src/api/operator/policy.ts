@@ -2,6 +2,7 @@
 
 export const operatorPolicy = {
   'holdfast:health:get': 'admin',
+  'holdfast:nova:get': 'admin',
   // As Placement's providers are.
   'holdfast:capacity:get': 'admin',
   'holdfast:fsck': 'admin',

@@ -94,8 +94,7 @@ explainLeaseDeletion.operation = {
 
 export function explainLeaseDeletion(request: OperatorRequest): Promise<Answer> {
   const { visible } = request.as(reservation)
-  const { drivers } = request.context
-  return touchedBy(request, () => removeLease(request.param('ident'), visible, drivers, '', request.now))
+  return touchedBy(request, () => removeLease(request.param('ident'), visible, request.context, '', request.now))
 }
 
 /** Internal objects of the ledger: only callers who see all nodes see them. */

@@ -22,6 +22,7 @@ import { getQueue, getShares, getSharesOfOne, putPriority } from './queue.ts'
 import { deleteOneQuota, getQuota, getQuotas, putQuota } from './quotas.ts'
 import { getMachine } from './machine.ts'
 import { getEventsOfBmc, getSensors } from './sensors.ts'
+import { showNova } from './nova.ts'
 import { getHealth, showFsck } from './service-health.ts'
 import { getStatus } from './status.ts'
 import {
@@ -63,6 +64,7 @@ const ofProject = (handle: Route['handle'], action: OperatorAction): Route =>
 
 export const routes: Routes = {
   '/health': { GET: to(getHealth, 'holdfast:health:get') },
+  '/nova': { GET: to(showNova, 'holdfast:nova:get') },
   '/capacity': { GET: to(getCapacity, 'holdfast:capacity:get') },
   '/fsck': { GET: to(showFsck, 'holdfast:fsck') },
   '/audit': { GET: to(listEntries, 'holdfast:audit:list') },

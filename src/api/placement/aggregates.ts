@@ -42,15 +42,26 @@ putAggregates.operation = {
 export async function putAggregates(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context
   const uuid = request.param('uuid')
-  await store.read(() => findProvider(uuid))
-  const wanted = request.has.aggregateGeneration
-    ? request.body(withGeneration)
-    : { aggregates: request.body(bareList), resource_provider_generation: null }
+  const wanted = await bodyOf(request, () =>
+    request.has.aggregateGeneration
+      ? request.body(withGeneration)
+      : { aggregates: request.body(bareList), resource_provider_generation: null },
+  )
   const aggregates = [...new Set(wanted.aggregates.map(aggregate => canonicalUuid(aggregate)!))]
   const generation = await store.write(() =>
     setProviderAggregates(uuid, aggregates, wanted.resource_provider_generation, clock.now()),
   )
   return show(request, aggregates, generation)
+}
+
+/** The body. If it is malformed, a provider that doesn't exist is what the client is told first. */
+async function bodyOf<T>(request: PlacementRequest, read: () => T): Promise<T> {
+  try {
+    return read()
+  } catch (error) {
+    await request.context.store.read(() => findProvider(request.param('uuid')))
+    throw error
+  }
 }
 
 function show({ has, context }: PlacementRequest, aggregates: readonly string[], generation: number): Answer {

@@ -1,5 +1,6 @@
 // /allocation_candidates
 import { Type } from 'typebox'
+import { Pieces } from '../../http/pieces.ts'
 import { answerYielding, type AnswerWords } from '../../ledger/candidates/answer.ts'
 import type { CandidateRequest } from '../../ledger/candidates/request.ts'
 import { search, type SearchResult } from '../../ledger/candidates/search.ts'
@@ -53,8 +54,9 @@ export async function listCandidates(request: PlacementRequest): Promise<Answer>
   const { config, clock, log, mirror } = request.context
   const wanted = { ...parseCandidateQuery(request), seed: config.randomizeCandidates ? clock.newSeed() : null }
   await requireKnown(request, wanted)
-  const { result, body: bytes } = await runYielding(findAndWrite(mirror.table, wanted, wordsOf(request.has)))
-  const body = bytes.length > TEXT_BYTES_MAX ? bytes : bytes.toString('latin1')
+  const { result, pieces } = await runYielding(findAndWrite(mirror.table, wanted, wordsOf(request.has)))
+  const isShort = pieces.length === 1 && pieces[0]!.length <= TEXT_BYTES_MAX
+  const body = isShort ? pieces[0]!.toString('latin1') : new Pieces(pieces)
   const modified = clock.now()
   if (!result.exhausted) return { status: 200, body, modified }
   log.warn({ query: request.query.toString(), steps: result.steps, found: result.count }, 'a search ran out of budget')
@@ -66,9 +68,9 @@ function* findAndWrite(
   table: CandidateTable,
   wanted: CandidateRequest,
   words: AnswerWords,
-): Generator<undefined, { result: SearchResult; body: Buffer }, void> {
+): Generator<undefined, { result: SearchResult; pieces: Buffer[] }, void> {
   const result = yield* search(table, wanted, SEARCH_BUDGET)
-  return { result, body: yield* answerYielding(table, result, words) }
+  return { result, pieces: yield* answerYielding(table, result, words) }
 }
 
 const wordsOf = (has: Has): AnswerWords => ({
@@ -79,11 +81,17 @@ const wordsOf = (has: Has): AnswerWords => ({
   mappings: has.mappings,
 })
 
+/** The names that only the database knows, of the queries that are kept. */
+const customOf = new WeakMap<CandidateRequest['groups'], ReturnType<typeof customNames>>()
+
 /** An unknown class or trait is the client's mistake, not a search without result. */
 export async function requireKnown({ context }: PlacementRequest, wanted: CandidateRequest): Promise<void> {
-  const { groups, rootRequired, rootForbidden } = wanted
+  const custom = customOf.getOrInsertComputed(wanted.groups, () => customIn(wanted))
+  if (custom.classes.size + custom.traits.size > 0) await context.store.read(() => requireNames(custom))
+}
+
+function customIn({ groups, rootRequired, rootForbidden }: CandidateRequest): ReturnType<typeof customNames> {
   const classes = groups.flatMap(group => group.resources.map(resource => resource.resourceClass))
   const traits = groups.flatMap(group => [...group.required.flat(), ...group.forbidden])
-  const custom = customNames(classes, [...traits, ...rootRequired, ...rootForbidden])
-  if (custom.classes.size + custom.traits.size > 0) await context.store.read(() => requireNames(custom))
+  return customNames(classes, [...traits, ...rootRequired, ...rootForbidden])
 }

@@ -28,6 +28,17 @@ const kindOf = (query: string, version = 'latest') => {
 }
 
 describe('a candidate query', () => {
+  test('is read once for each version', () => {
+    const query = 'resources=VCPU:1&limit=7'
+    assert.equal(parse(query), parse(query))
+    assert.equal(parse(query, '1.39').nested, true)
+    assert.equal(parse(query, '1.28').nested, false)
+    assert.equal(kindOf(query, '1.15'), 'invalid_query')
+    const long = `resources=VCPU:1&required=in:${Array.from({ length: 200 }, (_, i) => `CUSTOM_${i}`).join()}`
+    assert.notEqual(parse(long), parse(long), 'a long one is not kept')
+    assert.deepEqual(parse(long), parse(long))
+  })
+
   test('written back as text means the same', () => {
     for (const query of [
       'resources=VCPU:1',

@@ -2,6 +2,8 @@
 import { Type } from 'typebox'
 import type { CandidateRequest, Group } from '../../ledger/candidates/request.ts'
 import { problem } from '../../problems/problem.ts'
+import { BoundedMap } from '../../shared/bounded-map.ts'
+import { limits } from '../../shared/limits.ts'
 import { check } from '../schema.ts'
 import { byVersion } from './by-version.ts'
 import { parseInTree, parseMemberOf, parseRequired, parseResources, parseTraits } from './filters.ts'
@@ -42,7 +44,21 @@ const known = byVersion([
 /** The forms that the query may have, newest first. */
 export const candidateQueries = known.all
 
-export function parseCandidateQuery(request: PlacementRequest): CandidateRequest {
+/** What the queries of late mean, by version and text: schedulers ask the same few things over and over. */
+const recent = new BoundedMap<string, CandidateRequest>(limits.parsedQueriesMax)
+
+export function parseCandidateQuery(request: PlacementRequest): Readonly<CandidateRequest> {
+  const { url } = request.raw
+  const key = `${request.version.minor} ${url.slice(url.indexOf('?'))}`
+  const known = recent.get(key)
+  if (known) return known
+  const parsed = parse(request)
+  // A long query is rare, and would take the memory of many.
+  if (key.length <= limits.parsedQueryCharsMax) recent.set(key, parsed)
+  return parsed
+}
+
+function parse(request: PlacementRequest): CandidateRequest {
   const { query: params, has, version } = request
   request.checkedQuery(known(version))
   const { rootRequired, rootForbidden } = parseRoot(params.get('root_required'))

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import {
   addInventory,
+  confirmInventories,
   deleteInventory,
   type Inventory,
   type InventoryTerms,
@@ -10,7 +11,7 @@ import {
   shownReserved,
   updateInventory,
 } from '../../ledger/inventories.ts'
-import { findProvider } from '../../ledger/providers.ts'
+import { findProvider, type Provider } from '../../ledger/providers.ts'
 import { Problem, problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
@@ -112,7 +113,15 @@ listInventories.operation = {
 } satisfies Operation
 
 export async function listInventories(request: PlacementRequest): Promise<Answer> {
-  const { provider, inventories } = await request.context.store.read(() => providerInventories(request.param('uuid')))
+  return asList(await request.context.store.read(() => providerInventories(request.param('uuid'))))
+}
+
+interface Stored {
+  provider: Provider
+  inventories: readonly Inventory[]
+}
+
+function asList({ provider, inventories }: Stored): Answer {
   const body = {
     resource_provider_generation: provider.generation,
     inventories: Object.fromEntries(inventories.map(inventory => [inventory.resource_class, shownStored(inventory)])),
@@ -127,9 +136,12 @@ showInventory.operation = {
 
 export async function showInventory(request: PlacementRequest): Promise<Answer> {
   const [uuid, resourceClass] = [request.param('uuid'), request.param('resource_class')]
-  const { provider, inventories } = await request.context.store.read(() => providerInventories(uuid))
+  return asOne(await request.context.store.read(() => providerInventories(uuid)), resourceClass)
+}
+
+function asOne({ provider, inventories }: Stored, resourceClass: string): Answer {
   const found = inventories.find(inventory => inventory.resource_class === resourceClass)
-  if (!found) throw problem('inventory_not_found', { resourceClass, provider: uuid })
+  if (!found) throw problem('inventory_not_found', { resourceClass, provider: provider.uuid })
   const body = { ...shownStored(found), resource_provider_generation: provider.generation }
   return { status: 200, body, modified: newest([found], 0) }
 }
@@ -160,6 +172,42 @@ putInventories.operation = {
 } satisfies Operation
 
 export async function putInventories(request: PlacementRequest): Promise<Answer> {
+  const uuid = request.param('uuid')
+  const { store, clock } = request.context
+  const given = setOf(request)
+  // Mostly the set is well-formed and its provider has no owner. Then nothing needs to be looked up first.
+  if (!given) return putCheckedInventories(request)
+  const now = clock.now()
+  try {
+    const generation = await store.write(() =>
+      setInventories(uuid, given.terms, given.generation, rulesFor(request), now),
+    )
+    return asPut(given.terms, generation, now)
+  } catch (error) {
+    if (!(error instanceof Problem && error.kind === 'provider_managed')) throw error
+    return putCheckedInventories(request)
+  }
+}
+
+/** The wanted inventories; null if the body is malformed. */
+function setOf(request: PlacementRequest): { generation: number; terms: Map<string, InventoryTerms> } | null {
+  try {
+    const { resource_provider_generation: generation, inventories } = request.body(inventorySet)
+    return { generation, terms: termsByClass(inventories) }
+  } catch (error) {
+    if (error instanceof Problem) return null
+    throw error
+  }
+}
+
+function asPut(terms: ReadonlyMap<string, InventoryTerms>, generation: number, now: number): Answer {
+  const inventories = Object.fromEntries(Array.from(terms, ([name, one]) => [name, shown(one)]))
+  const body = { resource_provider_generation: generation, inventories }
+  return { status: 200, body, modified: terms.size > 0 ? now : null }
+}
+
+/** Looks at the provider first, so that of several faults the client is told the one that it expects. */
+async function putCheckedInventories(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context
   const uuid = request.param('uuid')
   const provider = await store.read(() => findProvider(uuid))
@@ -168,13 +216,15 @@ export async function putInventories(request: PlacementRequest): Promise<Answer>
     throw problem('generation_conflict', { reason: 'resource provider generation conflict' })
   }
   const terms = termsByClass(wanted.inventories)
+  if (provider.managed_by !== null) {
+    const rules = { ...rulesFor(request), isPart: false }
+    return asList(await store.read(() => confirmInventories(uuid, terms, wanted.resource_provider_generation, rules)))
+  }
   const now = clock.now()
   const generation = await store.write(() =>
     setInventories(uuid, terms, wanted.resource_provider_generation, rulesFor(request), now),
   )
-  const inventories = Object.fromEntries(Array.from(terms, ([name, given]) => [name, shown(given)]))
-  const body = { resource_provider_generation: generation, inventories }
-  return { status: 200, body, modified: terms.size > 0 ? now : null }
+  return asPut(terms, generation, now)
 }
 
 putInventory.operation = {
@@ -186,9 +236,14 @@ putInventory.operation = {
 export async function putInventory(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context
   const [uuid, resourceClass] = [request.param('uuid'), request.param('resource_class')]
-  await store.read(() => findProvider(uuid))
+  const provider = await store.read(() => findProvider(uuid))
   const { resource_provider_generation: given, ...rest } = request.body(oneInventory)
   const terms = termsOf(rest)
+  if (provider.managed_by !== null) {
+    const wanted = new Map([[resourceClass, terms]])
+    const rules = { ...rulesFor(request), isPart: true }
+    return asOne(await store.read(() => confirmInventories(uuid, wanted, given, rules)), resourceClass)
+  }
   const now = clock.now()
   const generation = await store.write(() => updateInventory(uuid, resourceClass, terms, given, rulesFor(request), now))
   return { status: 200, body: { ...shown(terms), resource_provider_generation: generation }, modified: now }

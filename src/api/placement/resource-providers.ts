@@ -1,18 +1,14 @@
 // /resource_providers
 import { Type } from 'typebox'
-import {
-  createProvider,
-  deleteProvider,
-  findProvider,
-  listProviders,
-  type Provider,
-  updateProvider,
-} from '../../ledger/providers.ts'
+import { createProvider } from '../../ledger/new-provider.ts'
+import { deleteProvider, findProvider, listProviders, type Provider, updateProvider } from '../../ledger/providers.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
-import { problem } from '../../problems/problem.ts'
+import { askAgain } from '../../leases/nova/hosts.ts'
+import { Problem, problem } from '../../problems/problem.ts'
 import { findProviders } from '../../ledger/candidates/providers.ts'
 import { customNames, requireNames } from '../../ledger/known-names.ts'
 import { PREFIXES } from '../frame/prefixes.ts'
+import { longList } from '../long-list.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, from, Links, named, orNull, Text } from '../shapes.ts'
@@ -79,7 +75,13 @@ export async function createResourceProvider(request: PlacementRequest): Promise
   if (given.name === '') throw problem('provider_name_missing', { provider: uuid })
   const now = context.clock.now()
   const wanted = { uuid, name: given.name, parentUuid: parentOf(given.parent_provider_uuid ?? null) }
-  const provider = await context.store.write(() => createProvider(wanted, now))
+  const provider = await context.store
+    .write(() => createProvider(wanted, now))
+    .catch(async error => {
+      const isTaken = error instanceof Problem && error.kind === 'provider_exists'
+      if (isTaken && context.nova) await context.store.write(() => askAgain(given.name))
+      throw error
+    })
   const location = pathOf(uuid)
   if (!has.providerInAnswer) return { status: 201, location }
   return { status: 200, location, body: show(provider, has), modified: now }
@@ -152,7 +154,7 @@ export async function listResourceProviders(request: PlacementRequest): Promise<
   const ids = await idsWanted(request)
   const filter = { ...(name && { name }), ...(uuid && { uuid }), ...(ids && { ids }) }
   const providers = await context.store.read(() => listProviders(filter))
-  const body = { resource_providers: providers.map(provider => show(provider, has)) }
+  const body = await longList('resource_providers', providers, provider => show(provider, has))
   return { status: 200, body, modified: newest(providers, context.clock.now()) }
 }
 

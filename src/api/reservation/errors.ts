@@ -29,6 +29,7 @@ const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>
   lease_invalid: 400,
   lease_not_found: 404,
   lease_exists: 409,
+  reservation_exists: 409,
   reservation_not_found: 400,
   lease_not_allowed: 400,
   lease_does_not_fit: 409,
@@ -39,12 +40,16 @@ const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>
   host_exists: 409,
   host_in_use: 409,
   host_invalid: 400,
+  hypervisor_not_in_nova: 404,
+  hypervisor_without_provider: 404,
+  nova_away: 503,
   property_not_found: 404,
 
   quota_exceeded: 403,
   quota_too_long: 403,
 
   // Refusals of the ledger about hosts and reservations.
+  provider_not_found: 404,
   provider_exists: 409,
   provider_in_use: 409,
   provider_has_children: 409,

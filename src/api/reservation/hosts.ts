@@ -1,5 +1,6 @@
 // /v1/os-hosts
 import { type TSchema, Type } from 'typebox'
+import { askForHypervisor } from '../../leases/nova/find-hypervisor.ts'
 import { createHost, deleteHost, findHost, listHosts, updateHost } from '../../leases/pool/hosts.ts'
 import type { Host } from '../../leases/types.ts'
 import { limits } from '../../shared/limits.ts'
@@ -122,7 +123,10 @@ export async function postHost(request: ReservationRequest): Promise<Answer> {
   if (which === undefined || which === null) throw problem('host_unnamed', {})
   const name = textOf(typeof which === 'number' ? String(which) : which, 'name', limits.nameCharsMax)
   const capabilities = capabilitiesOf(rest)
-  const host = await context.store.write(() => createHost({ name, capabilities }, now))
+  const { nova } = context
+  // Before the transaction: nothing foreign is waited for in there.
+  const seen = nova ? { seen: await askForHypervisor({ ...context, nova }, name) } : {}
+  const host = await context.store.write(() => createHost({ name, capabilities, ...seen }, now))
   return { status: 201, body: { host: shownHost(host) } }
 }
 
@@ -150,6 +154,6 @@ export async function putHost(request: ReservationRequest): Promise<Answer> {
 deleteOneHost.operation = { summary: 'Withdraw a host from booking', answers: { 204: null } } satisfies Operation
 
 export async function deleteOneHost(request: ReservationRequest): Promise<Answer> {
-  await request.context.store.write(() => deleteHost(request.param('id')))
+  await request.context.store.write(() => deleteHost(request.param('id'), request.now))
   return { status: 204 }
 }

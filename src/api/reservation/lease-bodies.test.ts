@@ -18,6 +18,8 @@ void describe('a new lease', () => {
     const body = { ...lease(sent), events: [], before_end_date: null }
     assert.deepEqual(newLeaseOf(body, NOW), {
       id: null,
+      owner: null,
+      reservation_ids: [],
       name: 'l',
       start_at: NOW + 10 * 3_600_000,
       end_at: NOW + 11 * 3_600_000,

@@ -1,17 +1,19 @@
 // Reads the bodies of new and changed leases. Unknown members are ignored, as upstream does.
 import type {
+  AskedLease,
+  FlavorAsked,
   HostTerms,
   InstanceTerms,
   LeaseChange,
-  NewLease,
   NodeTerms,
-  Terms,
   TermsChange,
 } from '../../leases/types.ts'
+import type { Principal } from '../../metal/nodes/provider.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import { parseDate } from './dates.ts'
 import { affinityOf, integerOf, nameOf, propertiesOf, refused, shown, textOf } from './fields.ts'
+import { withFlavorProperties } from './flavor-properties.ts'
 import { withNodeProperties } from './node-properties.ts'
 import type { Members } from './request.ts'
 import { isObject } from '../../shared/is-object.ts'
@@ -31,6 +33,13 @@ const INSTANCE: Read<Omit<InstanceTerms, 'resource_type'>> = {
   amount: (value, name) => integerOf(value, name, COUNT),
   affinity: affinityOf,
   resource_properties: propertiesOf,
+}
+
+const FLAVOR: Read<Omit<FlavorAsked, 'resource_type'>> = {
+  // Command lines send an id of digits as a number.
+  flavor_id: (value, name) => nameOf(typeof value === 'number' ? `${value}` : value, name, limits.nameCharsMax),
+  amount: INSTANCE.amount,
+  affinity: affinityOf,
 }
 
 const HOST: Read<Omit<HostTerms, 'resource_type'>> = {
@@ -89,15 +98,18 @@ function readAll<T>(fields: Read<T>, given: Members): T {
 }
 
 /** One of the reservations of a new lease. */
-function termsOf(value: unknown): Terms {
+function termsOf(value: unknown): AskedLease['reservations'][number] {
   const given = membersOf(value, 'a reservation')
   const { resource_type } = given
   if (resource_type === 'virtual:instance') return { resource_type, ...readAll(INSTANCE, given) }
+  if (resource_type === 'flavor:instance') return { resource_type, ...readAll(FLAVOR, withFlavorProperties(given)) }
   if (resource_type === 'physical:host') return ranged<HostTerms>({ resource_type, ...readAll(HOST, given) })
   if (resource_type === 'physical:node') {
     return ranged<NodeTerms>({ resource_type, ...nodeTermsIn(given) })
   }
-  throw refused(`resource_type must be virtual:instance, physical:host or physical:node, not ${shown(resource_type)}.`)
+  throw refused(
+    `resource_type must be virtual:instance, flavor:instance, physical:host or physical:node, not ${shown(resource_type)}.`,
+  )
 }
 
 function ranged<T extends { min: number; max: number }>(terms: T): T {
@@ -105,7 +117,7 @@ function ranged<T extends { min: number; max: number }>(terms: T): T {
   return terms
 }
 
-const CHANGEABLE = { ...INSTANCE, ...HOST, ...NODE }
+const CHANGEABLE = { ...INSTANCE, ...FLAVOR, ...HOST, ...NODE }
 
 /** The change of one reservation of a lease: only the given members. */
 function termsChangeOf(value: unknown): TermsChange {
@@ -145,14 +157,39 @@ function idOf(value: unknown): string | null {
   return uuid
 }
 
-export function newLeaseOf(given: Members, now: number): NewLease {
+/** The owner that was named; null for the caller. Wrong types are refused for everyone, as the document says. */
+function ownerOf(given: Members, caller: Principal | null): Principal | null {
+  const named = (name: string) =>
+    given[name] === undefined || given[name] === null ? null : nameOf(given[name], name, limits.nameCharsMax)
+  const [project, user] = [named('project_id'), named('user_id')]
+  if (caller === null) return null
+  const owner = { project: project ?? caller.project, user: user ?? caller.user }
+  return owner.project === caller.project && owner.user === caller.user ? null : owner
+}
+
+function reservationIdsOf(given: readonly unknown[]): (string | null)[] {
+  const ids = given.map(one => idOf((one as Members)['id']))
+  const chosen = ids.filter(id => id !== null)
+  if (new Set(chosen).size < chosen.length) throw refused('Two reservations have the same id.')
+  return ids
+}
+
+/**
+ * `may` is a caller who may bring leases of others. A lease that comes from elsewhere has its id; owners and ids of
+ * reservations in any other body are ignored, as upstream does: clients send back what they were shown.
+ */
+export function newLeaseOf(given: Members, now: number, may: Principal | null = null): AskedLease {
   for (const name of ['name', 'start_date', 'end_date', 'reservations']) {
     if (given[name] === undefined || given[name] === null) throw refused(`${name} is missing.`)
   }
   const reservations = listOf(given['reservations'], termsOf)
   if (reservations.length === 0) throw refused('reservations must name at least one reservation.')
+  const id = idOf(given['id'])
+  const mover = id === null ? null : may
   return {
-    id: idOf(given['id']),
+    id,
+    owner: ownerOf(given, mover),
+    reservation_ids: mover === null ? [] : reservationIdsOf(given['reservations'] as unknown[]),
     name: nameOf(given['name'], 'name', limits.leaseNameCharsMax),
     start_at: parseDate(given['start_date'], 'start_date', now),
     end_at: parseDate(given['end_date'], 'end_date', now),

@@ -30,6 +30,7 @@ const RANGE = { min: Amount, max: Amount }
 const ResourceClass = Name(limits.nameCharsMax)
 const Traits = optional(Type.Array(Name(limits.nameCharsMax), { maxItems: limits.nodeTraitsMax }))
 
+const FlavorId = Type.Union([Name(limits.nameCharsMax), Type.Number()])
 const Candidates = optional(
   Type.Array(Uuid, { maxItems: limits.reservationNodesNamedMax, description: 'The only nodes that will do.' }),
 )
@@ -41,6 +42,12 @@ const NodeProperties = Type.String({
   description: 'JSON, instead of resource_class and traits: ["=", "$resource_class", "gpu"]',
 })
 
+const FlavorProperties = Type.String({
+  pattern: `^${equality('flavor_id')}$`,
+  maxLength: limits.propertiesCharsMax,
+  description: 'JSON, instead of flavor_id: ["=", "$flavor_id", "m1.small"]',
+})
+
 /** Unknown members are ignored, as upstream does. */
 const open = { additionalProperties: true }
 const of = (type: string, title: string, members: Record<string, TSchema>) =>
@@ -48,6 +55,16 @@ const of = (type: string, title: string, members: Record<string, TSchema>) =>
 
 const NewReservation = Type.Union([
   of('virtual:instance', 'NewInstanceReservation', { ...INSTANCE, ...INSTANCE_MORE }),
+  of('flavor:instance', 'NewFlavorReservation', {
+    flavor_id: FlavorId,
+    amount: Amount,
+    affinity: optional(Affinity),
+  }),
+  of('flavor:instance', 'NewFlavorReservationByProperties', {
+    resource_properties: FlavorProperties,
+    amount: Amount,
+    affinity: optional(Affinity),
+  }),
   of('physical:host', 'NewHostReservation', { ...RANGE, ...HOST_MORE }),
   of('physical:node', 'NewNodeReservation', {
     ...RANGE,
@@ -75,7 +92,17 @@ const newLease = {
 /** Ours: chosen by the client, so that a lost answer can be asked for. */
 const GivenId = optional(Uuid)
 export const NEW_LEASE: Form = {
-  schema: Type.Object({ id: GivenId, name: LeaseName, ...newLease }, { title: 'NewLease', ...open }),
+  schema: Type.Object(
+    {
+      id: GivenId,
+      // Ours, for operators who bring leases from another service; each reservation may have an id then.
+      project_id: optional(Name(limits.nameCharsMax)),
+      user_id: optional(Name(limits.nameCharsMax)),
+      name: LeaseName,
+      ...newLease,
+    },
+    { title: 'NewLease', ...open },
+  ),
 }
 /** A lease that is only explained, not booked, so it needs no name. */
 export const LEASE_TO_EXPLAIN: Form = {
@@ -97,6 +124,7 @@ const ReservationChange = Type.Object(
     ...HOST_MORE,
     traits: Traits,
     candidate_nodes: Candidates,
+    flavor_id: Type.Optional(FlavorId),
   },
   { title: 'ReservationChange', ...open },
 )
@@ -129,18 +157,22 @@ const shown = (type: string, title: string, members: Record<string, TSchema>) =>
     ...row,
   })
 
+const SHOWN_INSTANCES = {
+  vcpus: Count,
+  memory_mb: Count,
+  disk_gb: Count,
+  amount: Count,
+  affinity: orNull(Flag),
+  resource_properties: Text,
+  flavor_id: Text,
+  aggregate_id: Type.Null(),
+  server_group_id: Type.Null(),
+}
+
 const ShownReservation = Type.Union([
-  shown('virtual:instance', 'InstanceReservation', {
-    vcpus: Count,
-    memory_mb: Count,
-    disk_gb: Count,
-    amount: Count,
-    affinity: orNull(Flag),
-    resource_properties: Text,
-    flavor_id: Text,
-    aggregate_id: Type.Null(),
-    server_group_id: Type.Null(),
-  }),
+  shown('virtual:instance', 'InstanceReservation', SHOWN_INSTANCES),
+  // resource_properties is JSON: the flavor that was named, as it was then.
+  shown('flavor:instance', 'FlavorReservation', SHOWN_INSTANCES),
   shown('physical:host', 'HostReservation', {
     min: Count,
     max: Count,

@@ -1,13 +1,18 @@
 // /v1/leases
 import { Type } from 'typebox'
 import { createLease, deleteLease, findLease, listLeases, updateLease } from '../../leases/lifecycle/leases.ts'
-import type { Lease, LeaseEvent, Reservation, Terms } from '../../leases/types.ts'
+import { withTrouble } from '../../leases/nova/trouble.ts'
+import type { FlavorTerms, Lease, LeaseEvent, Reservation, Terms } from '../../leases/types.ts'
 import type { Context } from '../../process/context.ts'
 import type { Operation } from '../operation.ts'
 import { shownDate, shownTime, shownTimeOrNull } from './dates.ts'
 import { leaseChangeOf, newLeaseOf } from './lease-bodies.ts'
 import { LEASE_CHANGE, LeaseShape, NEW_LEASE } from './lease-forms.ts'
-import { type Answer, leaseContext, membersIn, type ReservationRequest } from './request.ts'
+import { type Answer, flavored, leaseContext, membersIn, type ReservationRequest } from './request.ts'
+
+/** Leases over a Nova may have trouble there, which is no part of the lease itself. */
+const seen = async ({ compute, store }: Pick<Context, 'compute' | 'store'>, leases: readonly Lease[]) =>
+  compute.kind === 'nova' ? store.read(() => withTrouble(leases)) : leases
 
 /** Where names come from. */
 type Known = Pick<Context, 'fleet' | 'names'>
@@ -22,8 +27,35 @@ function shownTerms(id: string, terms: Terms): object {
   if (terms.resource_type === 'virtual:instance') {
     return { ...terms, flavor_id: id, aggregate_id: null, server_group_id: null }
   }
+  if (terms.resource_type === 'flavor:instance') return shownFlavorTerms(id, terms)
   return terms
 }
+
+/** As upstream: the sizes and the flavor are those of the reservation, and the properties are the flavor that was named. */
+const shownFlavorTerms = (id: string, { resource_type, amount, affinity, flavor }: FlavorTerms) => ({
+  resource_type,
+  vcpus: flavor.vcpus,
+  memory_mb: flavor.ram_mb,
+  disk_gb: flavor.disk_gb,
+  amount,
+  affinity,
+  resource_properties: JSON.stringify({
+    id: flavor.id,
+    name: flavor.name,
+    ram: flavor.ram_mb,
+    disk: flavor.disk_gb,
+    swap: flavor.swap_mb === 0 ? '' : flavor.swap_mb,
+    'OS-FLV-EXT-DATA:ephemeral': flavor.ephemeral_gb,
+    'OS-FLV-DISABLED:disabled': false,
+    vcpus: flavor.vcpus,
+    'os-flavor-access:is_public': flavor.is_public,
+    rxtx_factor: flavor.rxtx_factor,
+    extra_specs: flavor.extra_specs,
+  }),
+  flavor_id: id,
+  aggregate_id: null,
+  server_group_id: null,
+})
 
 const shownReservation = (reservation: Reservation, { fleet }: Known) => ({
   id: reservation.id,
@@ -76,7 +108,7 @@ listAllLeases.operation = {
 } satisfies Operation
 
 export async function listAllLeases({ context, visible }: ReservationRequest): Promise<Answer> {
-  const leases = await context.store.read(() => listLeases(visible))
+  const leases = await seen(context, await context.store.read(() => listLeases(visible)))
   return { status: 200, body: { leases: leases.map(lease => shownLease(lease, context)) } }
 }
 
@@ -87,7 +119,9 @@ postLease.operation = {
 } satisfies Operation
 
 export async function postLease(request: ReservationRequest): Promise<Answer> {
-  const wanted = newLeaseOf(membersIn(request, NEW_LEASE), request.now)
+  // Others can't say whose a lease is, and which ids its reservations have: as upstream, that is ignored.
+  const mover = request.may('blazar:leases:move', {}) ? request.principal : null
+  const wanted = await flavored(request, newLeaseOf(membersIn(request, NEW_LEASE), request.now, mover))
   const lease = await createLease(leaseContext(request), request.principal, wanted)
   return { status: 201, body: { lease: shownLease(lease, request.context) } }
 }
@@ -95,8 +129,10 @@ export async function postLease(request: ReservationRequest): Promise<Answer> {
 showLease.operation = { summary: 'Show a lease', answers: { 200: One } } satisfies Operation
 
 export async function showLease(request: ReservationRequest): Promise<Answer> {
-  const lease = await request.context.store.read(() => findLease(request.param('id'), request.visible))
-  return { status: 200, body: { lease: shownLease(lease, request.context) } }
+  const { context } = request
+  const found = await context.store.read(() => findLease(request.param('id'), request.visible))
+  const [lease] = await seen(context, [found])
+  return { status: 200, body: { lease: shownLease(lease!, context) } }
 }
 
 putLease.operation = {
@@ -108,8 +144,9 @@ putLease.operation = {
 
 export async function putLease(request: ReservationRequest): Promise<Answer> {
   const change = leaseChangeOf(membersIn(request, LEASE_CHANGE), request.now)
-  const lease = await updateLease(leaseContext(request), request.param('id'), request.visible, change)
-  return { status: 200, body: { lease: shownLease(lease, request.context) } }
+  const changed = await updateLease(leaseContext(request), request.param('id'), request.visible, change)
+  const [lease] = await seen(request.context, [changed])
+  return { status: 200, body: { lease: shownLease(lease!, request.context) } }
 }
 
 deleteOneLease.operation = {

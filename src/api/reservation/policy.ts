@@ -9,6 +9,8 @@ export const reservationPolicy = {
   'blazar:leases:list': 'reader or service',
   'blazar:leases:get': PROJECT_READERS,
   'blazar:leases:post': 'member or service',
+  // Brings a lease from another service: for any project and user, and with the ids of its reservations.
+  'blazar:leases:move': 'admin',
   'blazar:leases:put': PROJECT_MEMBERS,
   'blazar:leases:delete': PROJECT_MEMBERS,
 

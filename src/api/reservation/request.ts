@@ -1,5 +1,7 @@
 // The request type of the reservation API's handlers, and helpers that only they need.
+import { withFlavors } from '../../leases/booking/source-flavors.ts'
 import type { LeaseContext } from '../../leases/context.ts'
+import type { AskedLease, NewLease } from '../../leases/types.ts'
 import { problem } from '../../problems/problem.ts'
 import { isObject } from '../../shared/is-object.ts'
 import type { Members, Request } from '../frame/request.ts'
@@ -16,6 +18,10 @@ export const leaseContext = (request: ReservationRequest): LeaseContext => ({
   seesHosts: request.may(SEES_HOSTS, {}),
   project: request.project,
 })
+
+/** The lease with the flavors that it names, as far as the caller may see them. */
+export const flavored = (request: ReservationRequest, asked: AskedLease): Promise<NewLease> =>
+  withFlavors(request.context, asked, request.may('os_compute_api:flavors:list_all', {}) ? null : request.project)
 
 /** The members of the JSON body; an empty body has none. The form is only what the document shows. */
 export function membersIn(request: ReservationRequest, form: Form): Members {

@@ -13,6 +13,8 @@ export interface Seen {
   dialect: 'sqlite' | 'postgres'
   /** Names of the migrations that were applied. */
   applied: string[]
+  /** How many servers of our own compute there are. */
+  servers: number
   /** A reading of its clock; null if it uses this machine's. */
   clock: Exchange | null
 }
@@ -39,11 +41,13 @@ export function seenInSqlite(path: string): { finding: Finding; seen: Seen | nul
   const database = new DatabaseSync(address, { readOnly: true })
   try {
     const rows = (sql: string) => database.prepare(sql).all()
-    const has = rows("select 1 from sqlite_master where type = 'table' and name = 'migrations'").length > 0
-    const applied = has ? rows('select name from migrations').map(row => String(row['name'])) : []
+    const has = (table: string) =>
+      rows(`select 1 from sqlite_master where type = 'table' and name = '${table}'`).length > 0
+    const applied = has('migrations') ? rows('select name from migrations').map(row => String(row['name'])) : []
+    const servers = has('servers') ? Number(rows('select count(*) as count from servers')[0]!['count']) : 0
     const mib = (statSync(file).size / 1_048_576).toFixed(1)
     const finding = judgeMode(statSync(file).mode, file, `${file}, ${mib} MiB, can be written`)
-    return { finding, seen: { dialect: 'sqlite', applied, clock: null } }
+    return { finding, seen: { dialect: 'sqlite', applied, servers, clock: null } }
   } catch (error) {
     const hint = 'it is no database of SQLite, or damaged: bring back a backup'
     return { finding: wrong(`can't read ${file}: ${(error as Error).message}`, hint), seen: null }
@@ -92,11 +96,13 @@ async function seenAt(address: string): Promise<{ finding: Finding; seen: Seen |
     const rows = async (sql: string) => (await client.query<Record<string, unknown>>(sql)).rows
     const [about] = await rows(
       `select current_setting('server_version_num')::int as number, current_setting('server_version') as text,
-        pg_is_in_recovery() as standby, to_regclass('migrations') is not null as migrated`,
+        pg_is_in_recovery() as standby, to_regclass('migrations') is not null as migrated, to_regclass('servers') is not null as computes`,
     )
     const applied = about!['migrated'] ? await rows('select name from migrations') : []
+    const [counted] = about!['computes'] ? await rows('select count(*) as count from servers') : []
+    const servers = Number(counted?.['count'] ?? 0)
     const clock = await clockOf(rows)
-    const seen: Seen = { dialect: 'postgres', applied: applied.map(row => String(row['name'])), clock }
+    const seen: Seen = { dialect: 'postgres', applied: applied.map(row => String(row['name'])), servers, clock }
     if (about!['standby'])
       return { finding: wrong('it is a standby, which takes no writes', 'name the primary'), seen: null }
     return { finding: judgePostgres(about!['number'] as number, about!['text'] as string), seen }

@@ -57,6 +57,7 @@ export const localChecks: readonly Check<Local>[] = [
     when: ({ seen }) => (seen?.clock ?? null) !== null,
     look: async ({ seen }) => judgeSkew(skewOf(seen!.clock!), "the database's"),
   },
+  { name: 'compute', needs: ['database'], when: ({ config }) => config!.compute !== 'own', look: lookAtCompute },
   { name: 'drivers', needs: ['settings'], look: lookAtDrivers },
   { name: 'users', needs: ['settings'], when: ({ config }) => config!.auth === 'password', look: readUsers },
   { name: 'keystone', needs: ['settings'], when: ({ config }) => config!.auth === 'keystone', look: askKeystone },
@@ -88,6 +89,17 @@ async function lookIntoDatabase(local: Local): Promise<Finding> {
   const { finding, seen } = file === null ? await seenInPostgres(database) : seenInSqlite(file)
   local.seen = seen
   return file === null ? { ...finding, found: `${mask(database)}: ${finding.found}` } : finding
+}
+
+/** Servers of our own that were made before compute was someone else's are not forgotten. */
+async function lookAtCompute({ config, seen }: Local): Promise<Finding> {
+  const { compute, novaUrl } = config!
+  const found = compute === 'nova' ? `servers are those of the Nova at ${novaUrl}` : 'compute is off'
+  const servers = seen?.servers ?? 0
+  if (servers === 0) return ok(found)
+  const count = servers === 1 ? '1 server' : `${servers} servers`
+  const hint = 'they keep their claims: start once with --compute own and delete them there'
+  return warning(`${found}, but ${count} of our own compute ${servers === 1 ? 'is' : 'are'} left`, hint)
 }
 
 /** Which drivers a conductor here would offer, and what is missing for the others. */

@@ -17,6 +17,7 @@ import { connectOptionsOf, type ServerFlags } from '../server-flags.ts'
 import { type Check, type Finding, ok, unknown, warning, wrong } from './examine.ts'
 import { askMachines, lookAtDrivers, lookForTwins, someNames } from './hardware.ts'
 import { judgeSkew, judgeVersions, skewOf } from './judgement.ts'
+import { lookAtNova } from './nova.ts'
 import { type Answer, ask, isAddress, knock, placeOf, shakeHands } from './wire.ts'
 
 /** Filled in check by check; the `needs` of a check say which members it can rely on. */
@@ -62,6 +63,7 @@ export const remoteChecks: readonly Check<Remote>[] = [
   { name: 'twins', needs: ['login'], look: ({ server }) => lookForTwins(server!) },
   { name: 'machines', needs: ['conductors'], look: ({ server }) => askMachines(server!) },
   { name: 'hosts', needs: ['login'], look: countHosts },
+  { name: 'nova', needs: ['login'], look: ({ server }) => lookAtNova(server!) },
   { name: 'fsck', needs: ['login', 'ready'], look: countViolations },
 ]
 
@@ -143,6 +145,7 @@ interface Version {
   min_version?: string
   max_version?: string
   version?: string
+  links?: { rel: string; href: string }[]
 }
 
 async function askVersions({ login }: Remote, api: string): Promise<Finding> {
@@ -151,8 +154,11 @@ async function askVersions({ login }: Remote, api: string): Promise<Finding> {
   if (api === 'identity' && status === 404) return ok('served elsewhere')
   const { versions } = (body ?? {}) as { versions?: Version[] | { values: Version[] } }
   const [newest] = Array.isArray(versions) ? versions : (versions?.values ?? [])
+  if (api === 'compute' && versions && !newest) return ok('off')
   if (!newest) return wrong(`/${api}/ answers ${status}, without versions`, 'is a proxy in between that leaves it out?')
   const { id, min_version: min, max_version: max = newest.version } = newest
+  const self = newest.links?.find(({ rel }) => rel === 'self')?.href
+  if (api === 'compute' && max === '' && self !== undefined) return ok(`served by the Nova at ${self}`)
   return ok(`/${api}/ ${id}${min && max && min !== max ? `, microversions ${min} to ${max}` : ''}`)
 }
 

@@ -89,13 +89,10 @@ export const capabilitiesOf = (host: Json) =>
   Object.fromEntries(Object.entries(host).filter(([name]) => !HOST_MEMBERS.has(name))) as Record<string, string>
 
 /** Providers that Holdfast manages itself, for nodes and started leases, with the reason why a file can't have them. */
-export function keptProviders({ nodes, hosts, providers }: Present): Map<string, string> {
+export function keptProviders({ nodes, providers }: Present): Map<string, string> {
   const names = new Map(providers.map(({ uuid, name }) => [uuid, name]))
-  const reservable = new Set(hosts.map(host => host.hypervisor_hostname))
-  const isOfHost = ({ name, parent_provider_uuid: parent }: Provider) => {
-    const host = names.get(parent ?? '')
-    return host !== undefined && reservable.has(host) && name === `blazar_${host}`
-  }
+  // One that was withdrawn lately still has it.
+  const isOfHost = ({ name, parent_provider_uuid: parent }: Provider) => name === `blazar_${names.get(parent ?? '')}`
   return new Map([
     ...nodes.map(({ uuid }) => [uuid, 'is the provider of a node, which is described as a node'] as const),
     ...providers.filter(isOfHost).map(({ uuid }) => [uuid, 'is where leases on a host are kept'] as const),

@@ -152,7 +152,7 @@ const placeOf = ({ class: of, trait, rack }: Asked) =>
     ' ',
   )
 
-function emptyOf({ me }: Status, asked: Asked): string {
+function emptyOf({ me, hosts }: Status, asked: Asked): string {
   const isFiltered = Object.values(asked).some(value => value !== undefined)
   if (isFiltered) {
     const { trait } = asked
@@ -165,6 +165,10 @@ function emptyOf({ me }: Status, asked: Asked): string {
   if (!me.may.includes('create node')) {
     const project = me.project ?? 'PROJECT'
     return `There is no machine that you may see. An admin gives some to your project: holdfast node set NAME --owner ${project}.`
+  }
+  if (hosts.length > 0) {
+    const many = hosts.length === 1 ? '1 compute host' : `${hosts.length} compute hosts`
+    return `There is no bare metal machine, but ${many}: holdfast provider list, and holdfast lease list for what is booked.`
   }
   return 'There is no machine yet. Add one (holdfast node create --help), import many (holdfast import --help), or try a simulated fleet (holdfast demo).'
 }

@@ -96,7 +96,8 @@ function shownWindow({ start_at, end_at, last_start_at }: FreeWindow): string {
 
 function askedFor(wish: Wish): string {
   if (wish.kind === 'whole') return wish.min === wish.max ? `${wish.min} whole` : `${wish.min} to ${wish.max} whole`
-  const { vcpus, memory_mb, disk_gb } = wish.size
+  const { vcpus, memory_mb, disk_gb, extras = {} } = wish.size
+  const more = Object.entries(extras).map(([name, amount]) => `, ${amount} ${name}`)
   const where = wish.affinity === true ? ' on one host' : wish.affinity === false ? ' each on another host' : ''
-  return `${wish.amount} of ${vcpus} vcpus, ${memory_mb} MB, ${disk_gb} GB${where}`
+  return `${wish.amount} of ${vcpus} vcpus, ${memory_mb} MB, ${disk_gb} GB${more.join('')}${where}`
 }

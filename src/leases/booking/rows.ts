@@ -1,10 +1,12 @@
 // Writes bookings: those of a lease are replaced as a whole. Every change happens under the lock of the host or node
 // and raises its version.
 import { promiseNode } from '../../metal/nodes/lease-promise.ts'
+import { type JsonText, jsonText } from '../../shared/json.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
+import type { Extras } from '../../store/schema/leases.ts'
 import { bulk, type Command, command, query } from '../../store/statement.ts'
-import { all, runAll, type Write } from '../../store/transaction.ts'
-import { type Booked, type Leasable, peakOf, type Size } from '../calendar/calendar.ts'
+import { all, run, runAll, type Write } from '../../store/transaction.ts'
+import { amountIn, type Booked, type Leasable, peakOf } from '../calendar/calendar.ts'
 import { type BookingRow, NO_LEASE, noteLeasable, type RevisedLeasable } from '../calendar/resources.ts'
 
 interface Ceiling {
@@ -12,15 +14,25 @@ interface Ceiling {
   vcpus: number
   memory_mb: number
   disk_gb: number
+  extras: JsonText<Extras> | null
 }
-const CEILING = { id: 'bigint', vcpus: 'bigint', memory_mb: 'bigint', disk_gb: 'bigint' } as const
+const CEILING = { id: 'bigint', vcpus: 'bigint', memory_mb: 'bigint', disk_gb: 'bigint', extras: 'text' } as const
 const raiseVersions = bulk<Ceiling>(CEILING, (db, r, on) =>
   on.update(db.updateTable('leasables'), 'leasables.provider_id', r.id).set(e => ({
     version: e('leasables.version', '+', 1),
     vcpus_ceiling: r.vcpus,
     memory_mb_ceiling: r.memory_mb,
     disk_gb_ceiling: r.disk_gb,
+    extras_ceiling: r.extras,
   })),
+)
+const setCeilings = bulk<Ceiling>(CEILING, (db, r, on) =>
+  on.update(db.updateTable('leasables'), 'leasables.provider_id', r.id).set({
+    vcpus_ceiling: r.vcpus,
+    memory_mb_ceiling: r.memory_mb,
+    disk_gb_ceiling: r.disk_gb,
+    extras_ceiling: r.extras,
+  }),
 )
 const BOOKING = {
   reservation_id: 'text',
@@ -35,6 +47,7 @@ const BOOKING = {
   end_at: 'bigint',
   free_at: 'bigint',
   allocation: 'text',
+  extras: 'text',
 } as const
 const addBookings = bulk<BookingRow>(BOOKING, (db, r, on) => on.insert(db.insertInto('bookings'), { ...r }))
 const removeBookings = command((db, a: { reservations: readonly string[]; providers: readonly ProviderId[] }, on) =>
@@ -86,7 +99,7 @@ function* replace(
     booked: [...one.booked.filter(other => !isOwn(other)), ...(wanted.get(one.id) ?? [])],
   }))
   // Where the capacity was lowered, the ceiling is the peak of the present bookings. The schema refuses anything above.
-  const ceilings = touched.map(({ id, capacity, booked }) => ({ id, ...widest(capacity, peakOf(booked)) }))
+  const ceilings = touched.map((one, index) => ceilingOf(one, after[index]!.booked))
   const reservations = [...new Set(touched.flatMap(({ booked }) => booked.filter(isOwn)).map(one => one.reservation))]
   const given = touched.some(({ nodeId }) => nodeId !== null) ? yield* all(givenNodes({ reservations })) : []
   // A node that was given to the lease keeps its allocation, even if the dates change.
@@ -114,11 +127,24 @@ function firstOf({ booked }: Leasable): number | null {
   return starts.length === 0 ? null : Math.min(...starts)
 }
 
-const widest = (a: Size, b: Size): Size => ({
-  vcpus: Math.max(a.vcpus, b.vcpus, 0),
-  memory_mb: Math.max(a.memory_mb, b.memory_mb, 0),
-  disk_gb: Math.max(a.disk_gb, b.disk_gb, 0),
-})
+/** Lowers the ceilings of hosts that have less than before to what is booked now. */
+export function* lowerCeilings(held: readonly Leasable[]): Write<void> {
+  yield* run(setCeilings({ rows: held.map(one => ceilingOf(one, one.booked)) }))
+}
+
+/** `after` are the bookings that there will be. The classes that they take have a ceiling too. */
+function ceilingOf({ id, capacity, booked }: Leasable, after: readonly Booked[]): Ceiling {
+  const peak = peakOf(booked)
+  const widest = (name: string) => Math.max(amountIn(capacity, name), amountIn(peak, name), 0)
+  const classes = new Set(after.flatMap(({ extras }) => (extras ? Object.keys(extras) : [])))
+  return {
+    id,
+    vcpus: widest('vcpus'),
+    memory_mb: widest('memory_mb'),
+    disk_gb: widest('disk_gb'),
+    extras: classes.size === 0 ? null : jsonText(Object.fromEntries([...classes].map(name => [name, widest(name)]))),
+  }
+}
 
 const rowOf = (provider_id: ProviderId, booked: Booked, allocation: string | null): BookingRow => ({
   reservation_id: booked.reservation,
@@ -133,4 +159,5 @@ const rowOf = (provider_id: ProviderId, booked: Booked, allocation: string | nul
   end_at: booked.end,
   free_at: booked.free,
   allocation,
+  extras: booked.extras ? jsonText(booked.extras) : null,
 })

@@ -2,6 +2,7 @@
 // intervals: a booking that ends when another starts doesn't overlap it.
 import type { Facts } from '../pool/properties.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
+import type { Extras } from '../../store/schema/leases.ts'
 
 export interface Window {
   start: number
@@ -13,6 +14,8 @@ export interface Size {
   vcpus: number
   memory_mb: number
   disk_gb: number
+  /** Amounts of other resource classes; absent for most bookings. */
+  extras?: Extras | undefined
 }
 
 /** What one reservation has of one host or node. */
@@ -53,6 +56,15 @@ export interface Room {
 const OVERTIME_MS = 60_000
 
 export const SIZES = ['vcpus', 'memory_mb', 'disk_gb'] as const
+
+/** The names of all that a size has amounts of: the three sizes, and classes. */
+export const namesIn = ({ extras }: Size): string[] => [...SIZES, ...Object.keys(extras ?? {})]
+
+export const amountIn = (size: Size, name: string): number =>
+  (SIZES as readonly string[]).includes(name) ? size[name as (typeof SIZES)[number]] : (size.extras?.[name] ?? 0)
+
+export const isWithin = (use: Size, capacity: Size): boolean =>
+  namesIn(use).every(name => amountIn(use, name) <= amountIn(capacity, name))
 
 /** Whether two windows overlap. An empty one, of a lease that ended as it began, overlaps nothing. */
 export const meets = (a: Window, b: Window): boolean =>
@@ -107,13 +119,10 @@ export function roomIn(leasable: Leasable, window: Window, except: string | null
   const { capacity } = leasable
   const met = inTheWay(leasable, window, except, now)
   if (met === null) return { free: { ...capacity }, isUntouched: true, isTaken: false }
-  const { vcpus, memory_mb, disk_gb } = peakOf(met)
+  const free = { ...capacity }
+  add(free, peakOf(met), -1)
   return {
-    free: {
-      vcpus: capacity.vcpus - vcpus,
-      memory_mb: capacity.memory_mb - memory_mb,
-      disk_gb: capacity.disk_gb - disk_gb,
-    },
+    free,
     isUntouched: false,
     isTaken: met.some(({ isWhole }) => isWhole),
   }
@@ -139,9 +148,14 @@ export function peakOf(booked: readonly Booked[]): Size {
     }
     add(now, booking, 1)
     for (const name of SIZES) peak[name] = Math.max(peak[name], now[name])
+    if (booking.extras) peak.extras = { ...peak.extras, ...highest(booking.extras, peak, now) }
   }
   return peak
 }
+
+/** The use of these classes rises where a booking that has them starts. */
+const highest = (classes: Extras, peak: Size, now: Size): Extras =>
+  Object.fromEntries(Object.keys(classes).map(name => [name, Math.max(amountIn(peak, name), amountIn(now, name))]))
 
 /** How many slots of this size fit. */
 export function slotsIn(free: Size, size: Size): number {
@@ -150,6 +164,9 @@ export function slotsIn(free: Size, size: Size): number {
     if (size[name] > 0) slots = Math.min(slots, Math.floor(free[name] / size[name]))
     else if (free[name] < 0) return 0
   }
+  for (const [name, amount] of size.extras ? Object.entries(size.extras) : []) {
+    slots = Math.min(slots, Math.floor((free.extras?.[name] ?? 0) / amount))
+  }
   return Math.max(slots, 0)
 }
 
@@ -157,4 +174,12 @@ export function add(to: Size, size: Size, times: number): void {
   to.vcpus += size.vcpus * times
   to.memory_mb += size.memory_mb * times
   to.disk_gb += size.disk_gb * times
+  if (size.extras) to.extras = plus(to.extras, size.extras, times)
+}
+
+/** A new object, because sizes share theirs. */
+function plus(to: Extras = {}, extras: Extras, times: number): Extras {
+  const sum = { ...to }
+  for (const [name, amount] of Object.entries(extras)) sum[name] = (sum[name] ?? 0) + amount * times
+  return sum
 }

@@ -8,6 +8,8 @@ interface AnyWish {
   /** The uuids of the only nodes that will do; absent: any. */
   candidates?: ReadonlySet<string>
   accepts: (leasable: Leasable) => boolean
+  /** What a host lacks that is not accepted, in words. */
+  whyNot?: (leasable: Leasable) => string | null
   /** The slots that it already has, by id of the host or node. They are preferred. */
   held: ReadonlyMap<ProviderId, number>
   /** The reservation is in use and must keep the slots that it has. */

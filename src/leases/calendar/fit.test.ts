@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import type { Booked, Leasable, Size } from './calendar.ts'
+import { amountIn, type Booked, type Leasable, peakOf, type Size } from './calendar.ts'
 import type { Places, Request, Wish } from './candidates.ts'
 import { fit } from './fit.ts'
 import { asId } from '../../../test/support/ids.ts'
@@ -16,6 +16,7 @@ const size = fc.record({
   vcpus: fc.integer({ min: 1, max: 4 }),
   memory_mb: fc.integer({ min: 0, max: 3 }),
   disk_gb: fc.constantFrom(0, 0, 1),
+  extras: fc.constantFrom(undefined, undefined, { GPU: 1 }, { GPU: 2, FPGA: 1 }),
 })
 const window = fc
   .tuple(fc.integer({ min: 0, max: 6 }), fc.integer({ min: 1, max: 3 }))
@@ -36,6 +37,14 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
   isOwn: fc.constantFrom(false, false, false, true),
 })
 
+const NOTHING: Size = { vcpus: 0, memory_mb: 0, disk_gb: 0 }
+const times = ({ vcpus, memory_mb, disk_gb, extras }: Size, slots: number): Size => ({
+  vcpus: vcpus * slots,
+  memory_mb: memory_mb * slots,
+  disk_gb: disk_gb * slots,
+  ...(extras && { extras: Object.fromEntries(Object.entries(extras).map(([name, amount]) => [name, amount * slots])) }),
+})
+
 /** Keeps only those drawn bookings that fit, so that no world starts oversold. */
 function booked(capacity: Size, drawn: readonly Drawn[]): Booked[] {
   const kept: Booked[] = []
@@ -47,9 +56,7 @@ function booked(capacity: Size, drawn: readonly Drawn[]): Booked[] {
       reservation: 'r',
       slots,
       isWhole,
-      vcpus: isWhole ? 0 : size.vcpus * slots,
-      memory_mb: isWhole ? 0 : size.memory_mb * slots,
-      disk_gb: isWhole ? 0 : size.disk_gb * slots,
+      ...(isWhole ? NOTHING : times(size, slots)),
     }
     if (!isOversold(capacity, [...kept, booking])) kept.push(booking)
   }
@@ -59,12 +66,14 @@ function booked(capacity: Size, drawn: readonly Drawn[]): Booked[] {
 function isOversold(capacity: Size, booked: readonly Booked[]): boolean {
   return INSTANTS.some(instant => {
     const there = booked.filter(({ start, free }) => start <= instant && instant < free)
-    const total = (name: keyof Size) => there.reduce((sum, booking) => sum + booking[name], 0)
+    const total = (name: 'vcpus' | 'memory_mb' | 'disk_gb') => there.reduce((sum, booking) => sum + booking[name], 0)
+    const extra = (name: string) => there.reduce((sum, { extras }) => sum + (extras?.[name] ?? 0), 0)
     return (
       (there.length > 1 && there.some(booking => booking.isWhole)) ||
       total('vcpus') > capacity.vcpus ||
       total('memory_mb') > capacity.memory_mb ||
-      total('disk_gb') > capacity.disk_gb
+      total('disk_gb') > capacity.disk_gb ||
+      ['GPU', 'FPGA'].some(name => extra(name) > (capacity.extras?.[name] ?? 0))
     )
   })
 }
@@ -75,6 +84,7 @@ const leasable = fc
       vcpus: fc.integer({ min: 1, max: 8 }),
       memory_mb: fc.integer({ min: 1, max: 6 }),
       disk_gb: fc.integer({ min: 0, max: 4 }),
+      extras: fc.constantFrom(undefined, { GPU: 2 }, { GPU: 4, FPGA: 2 }),
     }),
     isReservable: fc.constantFrom(true, true, true, true, false),
     drawn: fc.array(drawn, { maxLength: 5 }),
@@ -130,7 +140,7 @@ function bookingsOf({ window, wishes }: Request, places: Places, id: Id): Booked
     const slots = places[i]!.get(id) ?? 0
     if (slots === 0) return []
     const isWhole = wish.kind === 'whole'
-    const each = isWhole ? { vcpus: 0, memory_mb: 0, disk_gb: 0 } : wish.size
+    const each = wish.kind === 'whole' ? NOTHING : wish.size
     return {
       ...window,
       end: window.free,
@@ -138,9 +148,7 @@ function bookingsOf({ window, wishes }: Request, places: Places, id: Id): Booked
       reservation: `${i}`,
       slots,
       isWhole,
-      vcpus: each.vcpus * slots,
-      memory_mb: each.memory_mb * slots,
-      disk_gb: each.disk_gb * slots,
+      ...times(each, slots),
     }
   })
 }
@@ -187,6 +195,34 @@ function* everyCount(hosts: number, most: number): Generator<number[]> {
   if (hosts === 0) yield []
   else for (let n = 0; n <= most; n++) for (const others of everyCount(hosts - 1, most)) yield [n, ...others]
 }
+
+describe('the peak of bookings', () => {
+  it('is the highest use of each size and class at any instant', () => {
+    const sized = drawn.map(({ window, size, slots }): Booked => ({
+      ...window,
+      end: window.free,
+      lease: 'x',
+      reservation: 'x',
+      slots,
+      isWhole: false,
+      ...times(size, slots),
+    }))
+    fc.assert(
+      fc.property(fc.array(sized, { minLength: 1, maxLength: 6 }), bookings => {
+        const peak = peakOf(bookings)
+        for (const name of ['vcpus', 'memory_mb', 'disk_gb', 'GPU', 'FPGA']) {
+          const uses = INSTANTS.map(instant =>
+            bookings
+              .filter(({ start, free }) => start <= instant && instant < free)
+              .reduce((sum, one) => sum + amountIn(one, name), 0),
+          )
+          assert.equal(amountIn(peak, name), Math.max(...uses))
+        }
+      }),
+      { numRuns },
+    )
+  })
+})
 
 describe('places for a lease', () => {
   it('never oversell a host at any instant, and are what was wished for', () => {

@@ -79,7 +79,7 @@ export class CalendarMirror {
       return true
     }
     // The inventory of a host may have changed, or the user of a node, and so what fits on it.
-    return !known || ('uses' in change && known.kind === 'host')
+    return !known || (('uses' in change || 'grown' in change) && known.kind === 'host')
   }
 
   /** Runs one read at a time, so that an older read can't overwrite a newer one. */

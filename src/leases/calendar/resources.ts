@@ -1,11 +1,13 @@
 // Reads leasables from the database: hosts and nodes with their capacity, their properties and their bookings.
-import type { Kysely, SelectQueryBuilder } from 'kysely'
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import { OWNER as NODE_OWNER } from '../../metal/nodes/rows.ts'
 import { comesBack, hasMachine, isUsable } from '../../metal/nodes/states.ts'
+import { jsonIn } from '../../shared/json.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
 import { note, type Read, together, type Write } from '../../store/transaction.ts'
-import type { Booked, Leasable, Size } from './calendar.ts'
+import type { Booked, Leasable, Size, SIZES } from './calendar.ts'
 import type { Facts } from '../pool/properties.ts'
 
 /** A leasable with its version. */
@@ -15,10 +17,18 @@ export interface RevisedLeasable extends Leasable {
   reservationProvider: string | null
   /** The id of the node; null for a host. */
   nodeId: NodeId | null
-  /** The traits of a node; empty for a host. */
+  /** The traits of the node, or of the host's own provider. */
   traits: ReadonlySet<string>
+  /** How much of each class one server may take of a host; empty for a node. */
+  units: ReadonlyMap<string, Units>
   /** The present state of a node; null for a host. */
   node: NodeNow | null
+}
+
+interface Units {
+  min_unit: number
+  max_unit: number
+  step_size: number
 }
 
 interface NodeNow {
@@ -69,7 +79,8 @@ const capacities = ofLeasables('leasables.provider_id', db =>
     .innerJoin('inventories', 'inventories.provider_id', 'leasables.provider_id')
     .innerJoin('resource_classes', 'resource_classes.id', 'inventories.class_id')
     .select(['leasables.provider_id as id', 'resource_classes.name', 'total', 'reserved'])
-    .where('resource_classes.name', 'in', ['VCPU', 'MEMORY_MB', 'DISK_GB']),
+    .select(['min_unit', 'max_unit', 'step_size'])
+    .where('leasables.kind', '=', 'host'),
 )
 const capabilities = ofLeasables('provider_id', db =>
   db.selectFrom('host_capabilities').select(['provider_id as id', 'name', 'value']),
@@ -79,8 +90,11 @@ const traits = ofLeasables('leasables.provider_id', db =>
     .selectFrom('leasables')
     .innerJoin('provider_traits', 'provider_traits.provider_id', 'leasables.provider_id')
     .innerJoin('traits', 'traits.id', 'provider_traits.trait_id')
-    .select(['leasables.provider_id as id', 'traits.name'])
-    .where('leasables.kind', '=', 'node'),
+    // One row each: a Nova gives its hosts dozens of traits.
+    .select(['leasables.provider_id as id', sql<string>`string_agg(traits.name, ' ' order by traits.name)`.as('names')])
+    // Of a node only its own: what Nova adds there is none of Bare Metal's.
+    .where(e => e.or([e('leasables.kind', '=', 'host'), e('provider_traits.origin', '=', NODE_OWNER)]))
+    .groupBy('leasables.provider_id'),
 )
 const bookings = ofLeasables('provider_id', db => db.selectFrom('bookings').selectAll().orderBy('start_at'))
 const lockRows = command((db, a: { ids: readonly ProviderId[] }, on) =>
@@ -133,17 +147,17 @@ type Parts = readonly [
   RowsOf<typeof bookings>,
 ]
 
-const SIZE_OF: Record<string, keyof Size> = { VCPU: 'vcpus', MEMORY_MB: 'memory_mb', DISK_GB: 'disk_gb' }
+const SIZE_OF: Record<string, (typeof SIZES)[number]> = { VCPU: 'vcpus', MEMORY_MB: 'memory_mb', DISK_GB: 'disk_gb' }
 
 function assemble([rows, capacityRows, capabilityRows, traitRows, bookingRows]: Parts): RevisedLeasable[] {
   const capacities = Map.groupBy(capacityRows, row => row.id)
   const capabilities = Map.groupBy(capabilityRows, row => row.id)
-  const traits = Map.groupBy(traitRows, row => row.id)
+  const traits = traitsIn(traitRows)
   const booked = Map.groupBy(bookingRows, row => row.provider_id)
   return rows.map(row => {
     const { id, kind, name, version } = row
-    const capacity: Size = { vcpus: 0, memory_mb: 0, disk_gb: 0 }
-    for (const { name, total, reserved } of capacities.get(id) ?? []) capacity[SIZE_OF[name]!] = total - reserved
+    const has = capacities.get(id) ?? []
+    const capacity = capacityOf(has)
     const said = new Map((capabilities.get(id) ?? []).map(({ name, value }) => [name, value]))
     const columns = kind === 'host' ? hostColumns(id, name, capacity) : { resource_class: row.resource_class ?? '' }
     return {
@@ -156,11 +170,31 @@ function assemble([rows, capacityRows, capabilityRows, traitRows, bookingRows]: 
       nodeId: row.node_id,
       reservationProvider: row.reservation_provider,
       facts: factsOf(columns, said),
-      traits: new Set((traits.get(id) ?? []).map(({ name }) => name)),
+      traits: traits.get(id) ?? NO_TRAITS,
+      units: new Map(has.map(({ name, min_unit, max_unit, step_size }) => [name, { min_unit, max_unit, step_size }])),
       node: nodeNow(row),
       booked: [...otherwiseHad(row, booked.get(id) ?? []), ...(booked.get(id) ?? []).map(bookedOf)],
     }
   })
+}
+
+function capacityOf(inventories: RowsOf<typeof capacities>): Size {
+  const capacity: Size = { vcpus: 0, memory_mb: 0, disk_gb: 0 }
+  const extras: Record<string, number> = {}
+  for (const { name, total, reserved } of inventories) {
+    const size = SIZE_OF[name]
+    if (size === undefined) extras[name] = total - reserved
+    else capacity[size] = total - reserved
+  }
+  return Object.keys(extras).length === 0 ? capacity : { ...capacity, extras }
+}
+
+const NO_TRAITS: ReadonlySet<string> = new Set()
+
+/** Hosts with the same traits share a set: most hosts of a cloud are alike. */
+function traitsIn(rows: RowsOf<typeof traits>): Map<ProviderId, ReadonlySet<string>> {
+  const sets = new Map<string, ReadonlySet<string>>()
+  return new Map(rows.map(({ id, names }) => [id, sets.getOrInsertComputed(names, () => new Set(names.split(' ')))]))
 }
 
 /** Stands for the lease where a node is taken by an allocation or a hold instead. */
@@ -241,6 +275,7 @@ const bookedOf = (row: BookingRow): Booked => ({
   memory_mb: row.memory_mb,
   disk_gb: row.disk_gb,
   allocation: row.allocation,
+  ...(row.extras !== null && { extras: jsonIn(row.extras) }),
 })
 
 /** Tells the calendars in memory the new state of a leasable; null when it was removed. */

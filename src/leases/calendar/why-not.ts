@@ -1,6 +1,6 @@
 // Explains why a request doesn't fit: what keeps each host from it, and how many there are. Pure.
 import { limits } from '../../shared/limits.ts'
-import { type Leasable, meets, roomIn, type Size, SIZES, slotsIn, type Window } from './calendar.ts'
+import { amountIn, type Leasable, meets, namesIn, roomIn, type Size, slotsIn, type Window } from './calendar.ts'
 import { mayUse, type Request, roomFor, type Wish } from './candidates.ts'
 import { NO_LEASE } from './resources.ts'
 import type { Refusal, RefusalReason, RefusalSample } from '../../problems/leases.ts'
@@ -60,16 +60,18 @@ interface Cause {
 }
 
 function causeOf(leasable: Leasable, wish: Wish, { window, except, now }: Request): Cause {
-  if (!wish.accepts(leasable))
-    return { reason: 'does not match', told: () => ({ detail: 'it is not what was asked for' }) }
+  if (!wish.accepts(leasable)) {
+    const detail = wish.whyNot?.(leasable) ?? 'it is not what was asked for'
+    return { reason: 'does not match', told: () => ({ detail }) }
+  }
   if (!leasable.isReservable) return { reason: 'not reservable', told: () => ({ detail: closedBecause(leasable) }) }
   const { capacity } = leasable
   const taken = () => whenTaken(leasable, window, except)
   if (wish.kind === 'slots') {
     const { size } = wish
-    const lacking = SIZES.find(name => capacity[name] < size[name])
-    if (lacking) {
-      const detail = `it has ${capacity[lacking]} ${lacking} in all, one slot needs ${size[lacking]}`
+    const lacking = namesIn(size).find(name => amountIn(capacity, name) < amountIn(size, name))
+    if (lacking !== undefined) {
+      const detail = `it has ${amountIn(capacity, lacking)} ${lacking} in all, one slot needs ${amountIn(size, lacking)}`
       return { reason: 'too small', told: () => ({ detail }) }
     }
   }
@@ -95,8 +97,13 @@ const closedBecause = ({ kind }: Leasable) =>
   kind === 'host' ? 'it is down, disabled or in maintenance' : 'it is in maintenance, retired, or not made available'
 
 function scarcest(free: Size, capacity: Size, size: Size): string {
-  const [name] = SIZES.filter(name => size[name] > 0).sort((a, b) => free[a] / size[a] - free[b] / size[b])
-  return name === undefined ? 'nothing' : `${Math.max(free[name], 0)} of ${capacity[name]} ${name} free`
+  const slots = (name: string) => amountIn(free, name) / amountIn(size, name)
+  const [name] = namesIn(size)
+    .filter(name => amountIn(size, name) > 0)
+    .sort((a, b) => slots(a) - slots(b))
+  return name === undefined
+    ? 'nothing'
+    : `${Math.max(amountIn(free, name), 0)} of ${amountIn(capacity, name)} ${name} free`
 }
 
 /** The first that is in the way. */

@@ -8,10 +8,11 @@ import { Duty } from '../../shared/duty.ts'
 import { limits } from '../../shared/limits.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
-import { all, mark, run, type Write } from '../../store/transaction.ts'
-import { type Booked, peakOf, SIZES } from '../calendar/calendar.ts'
+import { all, mark, type Read, run, together, type Write } from '../../store/transaction.ts'
+import { type Booked, isWithin, peakOf } from '../calendar/calendar.ts'
 import { type Ailing, healAll } from './hosts.ts'
 import { emptyLeftovers, healNodes, onNodes } from './nodes.ts'
+import { lowerCeilings } from '../booking/rows.ts'
 import { leasablesOf, lockLeasables, noteLeasable, type RevisedLeasable } from '../calendar/resources.ts'
 import { type LeaseContext, MINUTE_MS } from '../context.ts'
 
@@ -51,11 +52,20 @@ const shrunkHosts = query((db, _: object) =>
         or (c.name = 'DISK_GB' and i.total - i.reserved < l.disk_gb_ceiling)`,
     ),
 )
-const lowerCeilings = command((db, a: { id: ProviderId; vcpus: number; memory_mb: number; disk_gb: number }) =>
+/** Hosts that lack some of what is booked of other classes. An inventory that is gone counts as nothing. */
+const hostsWithoutExtras = query((db, _: object, on) =>
   db
-    .updateTable('leasables')
-    .set({ vcpus_ceiling: a.vcpus, memory_mb_ceiling: a.memory_mb, disk_gb_ceiling: a.disk_gb })
-    .where('provider_id', '=', a.id),
+    .selectFrom('leasables as l')
+    .select('l.provider_id as id')
+    .where('l.extras_ceiling', 'is not', null)
+    .where(
+      sql<boolean>`exists (select 1 from ${sql.raw(
+        on.dialect === 'sqlite'
+          ? 'json_each(l.extras_ceiling) x where x.value'
+          : 'jsonb_each_text(l.extras_ceiling::jsonb) x where x.value::bigint',
+      )} > coalesce((select i.total - i.reserved from inventories i join resource_classes c on c.id = i.class_id
+        where i.provider_id = l.provider_id and c.name = x.key), 0))`,
+    ),
 )
 const missing = query((db, _: object) =>
   db
@@ -145,10 +155,15 @@ async function onReopenedHosts({ store }: Working, ids: readonly ProviderId[]): 
   )
 }
 
+function* shrunk(): Read<ProviderId[]> {
+  const [sizes, extras] = yield* together(shrunkHosts({}), hostsWithoutExtras({}))
+  return [...new Set([...sizes, ...extras].map(({ id }) => id))]
+}
+
 /** On hosts with more bookings than capacity: the reservations that start last, until the rest fits. */
 async function onShrunkHosts({ store }: Working): Promise<Ailing[]> {
   const hosts = await store.read(function* () {
-    return yield* leasablesOf((yield* all(shrunkHosts({}))).map(({ id }) => id))
+    return yield* leasablesOf(yield* shrunk())
   })
   return hosts.flatMap(host => {
     const left = host.booked.toSorted((a, b) => a.start - b.start)
@@ -162,22 +177,13 @@ async function onShrunkHosts({ store }: Working): Promise<Ailing[]> {
 }
 
 function isOversold({ capacity }: RevisedLeasable, booked: readonly Booked[]): boolean {
-  const peak = peakOf(booked)
-  return booked.length > 0 && SIZES.some(name => peak[name] > capacity[name])
+  return booked.length > 0 && !isWithin(peakOf(booked), capacity)
 }
 
 async function settleCeilings({ store }: Working): Promise<void> {
-  const ids = (await store.read(() => all(shrunkHosts({})))).map(({ id }) => id)
+  const ids = await store.read(shrunk)
   if (ids.length === 0) return
   await store.write(function* () {
-    for (const { id, capacity, booked } of yield* lockLeasables(ids)) {
-      const peak = peakOf(booked)
-      const [vcpus, memory_mb, disk_gb] = SIZES.map(name => Math.max(capacity[name], peak[name], 0)) as [
-        number,
-        number,
-        number,
-      ]
-      yield* run(lowerCeilings({ id, vcpus, memory_mb, disk_gb }))
-    }
+    yield* lowerCeilings(yield* lockLeasables(ids))
   })
 }

@@ -16,7 +16,7 @@ import { replaceBookingsOf } from '../booking/rows.ts'
 import { type LeaseContext, MINUTE_MS } from '../context.ts'
 import { bookedBy, lockLeases, type StoredLease, withReservation } from '../lifecycle/rows.ts'
 import { saveLease } from '../lifecycle/writes.ts'
-import type { Reservation } from '../types.ts'
+import { isOfInstances, type Reservation } from '../types.ts'
 import { bookedFor, wishOf } from '../calendar/wishes.ts'
 
 /** A reservation to heal, and the hosts or nodes that it can't stay on. */
@@ -101,7 +101,7 @@ function* healReservation(ailing: Ailing, pool: Pool, terms: Terms): Write<Heale
     held.flatMap(({ reservationProvider }) => reservationProvider ?? []),
   )
   if (!isSame(used, yield* usedBy(reservation))) return { ids, isStale: !terms.isLast }
-  const isWhole = reservation.terms.resource_type !== 'virtual:instance'
+  const isWhole = !isOfInstances(reservation.terms)
   const kept = new Map(
     [...used].filter(([id]) => has.has(id) && !places.has(id)).map(([id, slots]) => [id, isWhole ? 1 : slots]),
   )
@@ -113,8 +113,7 @@ function* healReservation(ailing: Ailing, pool: Pool, terms: Terms): Write<Heale
 }
 
 /** It never has more slots than it booked. A lost whole host is replaced, even if servers remain on the old one. */
-const mostOf = ({ terms }: Reservation): number =>
-  terms.resource_type === 'virtual:instance' ? terms.amount : Infinity
+const mostOf = ({ terms }: Reservation): number => (isOfInstances(terms) ? terms.amount : Infinity)
 
 /** Drops as many slots as are kept elsewhere: new ones first, and none that are in use. */
 function beside(kept: Places, places: Places, most: number, has: Places, used: Places): Places {
@@ -132,7 +131,7 @@ function beside(kept: Places, places: Places, most: number, has: Places, used: P
 /** The slots that it has on open hosts. If these are too many, unused ones are dropped. */
 function stayingOf({ terms }: Reservation, has: Places, used: Places, open: ReadonlySet<ProviderId>): Places {
   const staying = new Map([...has].filter(([id]) => open.has(id)))
-  if (terms.resource_type !== 'virtual:instance') return staying
+  if (!isOfInstances(terms)) return staying
   let surplus = total(staying) - terms.amount
   for (const [id, slots] of staying) {
     const spare = Math.min(Math.max(surplus, 0), slots - (used.get(id) ?? 0))
@@ -202,7 +201,7 @@ function* move(lease: StoredLease, reservation: Reservation, to: Move, now: numb
     for (const { reservationProvider } of left) yield* dropShare(reservationProvider!, classOf(id), OWNER, now)
     yield* putShares(sharesOf(reservation, yield* leasablesOf([...places.keys()])), OWNER, now)
   }
-  const wanted = terms.resource_type === 'virtual:instance' ? terms.amount : terms.min
+  const wanted = isOfInstances(terms) ? terms.amount : terms.min
   const isMoved = [...places.keys()].some(at => !has.has(at))
   const healed: Reservation = {
     ...reservation,

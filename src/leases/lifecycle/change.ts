@@ -4,7 +4,16 @@ import { checkMovedDates } from './dates.ts'
 import type { Wish } from '../calendar/candidates.ts'
 import { type LeaseSettings, MINUTE_MS } from '../context.ts'
 import type { StoredLease } from './rows.ts'
-import type { EventType, LeaseChange, LeaseEvent, Reservation, Terms, TermsChange } from '../types.ts'
+import {
+  type EventType,
+  type FlavorTerms,
+  isOfInstances,
+  type LeaseChange,
+  type LeaseEvent,
+  type Reservation,
+  type Terms,
+  type TermsChange,
+} from '../types.ts'
 import { wishOf } from '../calendar/wishes.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 
@@ -75,14 +84,28 @@ function changedTerms({ id, status, terms }: Reservation, { id: _, resource_type
   if (resource_type !== undefined && resource_type !== terms.resource_type) {
     throw problem('lease_invalid', { reason: `Reservation ${id} is ${terms.resource_type} and stays that.` })
   }
+  if (terms.resource_type === 'flavor:instance') requireSameFlavor(id, terms, given)
   const isKnown = (name: string) =>
     name in terms || (name === 'candidate_nodes' && terms.resource_type === 'physical:node')
-  const known = Object.entries(given).filter(([name, value]) => isKnown(name) && value !== undefined)
+  const known = Object.entries(given).filter(
+    ([name, value]) => name !== 'flavor_id' && isKnown(name) && value !== undefined,
+  )
   const after: Terms = { ...terms, ...Object.fromEntries(known) }
   const changed = Object.keys(after).filter(name => !isSame(at(after, name), at(terms, name)))
   if (changed.length === 0) return terms
   if (status === 'active') requireGrowth(id, terms, after, changed)
   return after
+}
+
+/** Clients may send back what they were shown: the flavor of the reservation, and the sizes. */
+function requireSameFlavor(id: string, { flavor_id, flavor }: FlavorTerms, given: Omit<TermsChange, 'id'>): void {
+  const { flavor_id: named = id, vcpus = flavor.vcpus, memory_mb = flavor.ram_mb, disk_gb = flavor.disk_gb } = given
+  if (named !== id && named !== flavor_id) {
+    throw problem('lease_invalid', { reason: `Reservation ${id} is by flavor ${flavor_id} and stays that.` })
+  }
+  if (vcpus !== flavor.vcpus || memory_mb !== flavor.ram_mb || disk_gb !== flavor.disk_gb) {
+    throw problem('lease_invalid', { reason: `Reservation ${id} has the size of its flavor and keeps it.` })
+  }
 }
 
 const at = (terms: Terms, name: string) => (terms as unknown as Record<string, unknown>)[name]
@@ -96,7 +119,7 @@ function requireGrowth(id: string, before: Terms, after: Terms, changed: readonl
   const refuse = (reason: string) => problem('lease_refuses', { reason: `Reservation ${id} is in use: ${reason}.` })
   const kind = changed.find(name => KIND.has(name))
   if (kind !== undefined) throw refuse(`${kind} can not be changed`)
-  if (before.resource_type !== 'virtual:instance' || after.resource_type !== 'virtual:instance') return
+  if (!isOfInstances(before) || !isOfInstances(after)) return
   const other = changed.find(name => name !== 'amount')
   if (other !== undefined) throw refuse(`${other} can not be changed`)
   if (after.amount < before.amount) throw refuse('amount can only grow')

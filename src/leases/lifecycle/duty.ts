@@ -7,6 +7,7 @@ import type { Entry, Outcome } from '../../audit/entry.ts'
 import { recordAll, recorded } from '../../audit/record.ts'
 import type { Deed, Witness } from '../../audit/witness.ts'
 import { Duty } from '../../shared/duty.ts'
+import { inParallel } from '../../shared/in-parallel.ts'
 import { limits } from '../../shared/limits.ts'
 import { Problem } from '../../problems/problem.ts'
 import { StoreUnavailable } from '../../store/failure.ts'
@@ -22,6 +23,7 @@ import {
 } from './start-and-end.ts'
 import type { LeaseContext } from '../context.ts'
 import { tellService } from '../enforcement-service.ts'
+import { hastener } from './emptied.ts'
 import { postpone } from './writes.ts'
 import type { EventType } from '../types.ts'
 
@@ -56,18 +58,18 @@ const nextEvent = query((db, _: object) =>
   db.selectFrom('lease_events').select('due_at').where('due_at', 'is not', null).orderBy('due_at').limit(1),
 )
 
-type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers'> & {
+type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'compute'> & {
   witness: Witness
   metrics: { leaseEvent(event: EventType, lateMs: number): void }
 }
 
 export function eventsDuty(context: Working): Duty {
-  return new Duty({
-    name: 'lease events',
-    pollMs: limits.conductorPollMs,
-    run: () => workDue(context),
-    log: context.log,
-  })
+  const hasten = hastener()
+  const run = async () => {
+    await hasten(context)
+    return workDue(context)
+  }
+  return new Duty({ name: 'lease events', pollMs: limits.conductorPollMs, run, log: context.log })
 }
 
 /** Works on all due events. Returns in how many milliseconds the next is due. */
@@ -106,10 +108,12 @@ async function work(context: Working, events: readonly DueEvent[]): Promise<void
     for (const event of events) await startNodes(context, event)
     return
   }
-  const step = type === 'start_lease' ? startLeases : passBeforeEnd
+  const { compute, clock } = context
+  const step = (ids: string[]) =>
+    type === 'start_lease' ? startLeases(ids, compute, clock.now()) : passBeforeEnd(ids, clock.now())
   for (let from = 0; from < events.length; from += limits.leaseStartsMax) {
     const batch = events.slice(from, from + limits.leaseStartsMax)
-    await together(context, batch, ids => step(ids, context.clock.now()))
+    await together(context, batch, step)
     // Lets waiting requests run first.
     await nextTurn()
   }
@@ -149,11 +153,11 @@ const leaseOf = ({ lease_id: id }: DueEvent): Subject => ({ kind: 'lease', id })
 const deedOf = ({ event_type: action, project }: DueEvent, outcome: Outcome): Deed => ({ action, outcome, project })
 
 async function startNodes(context: Working, event: DueEvent): Promise<void> {
-  const { store, clock, drivers, witness } = context
+  const { store, clock, witness } = context
   try {
     const newUuid = () => clock.newUuid()
     const start = function* () {
-      const isAll = yield* startLeaseOfNodes(event.lease_id, drivers, newUuid, clock.now())
+      const isAll = yield* startLeaseOfNodes(event.lease_id, context, newUuid, clock.now())
       if (isAll === false) yield* wake('healing')
       return isAll
     }
@@ -183,10 +187,10 @@ function* recordedEnd({ witness }: Working, event: DueEvent, work: Write<Ending 
 }
 
 async function end(context: Working, event: DueEvent): Promise<void> {
-  const { store, clock, drivers } = context
+  const { store, clock } = context
   try {
     const ending = await store.write(() =>
-      recordedEnd(context, event, endLeaseIfDue(event.lease_id, drivers, clock.now())),
+      recordedEnd(context, event, endLeaseIfDue(event.lease_id, context, clock.now())),
     )
     if (ending === null) return
     if (ending.isOver) {
@@ -203,11 +207,11 @@ async function end(context: Working, event: DueEvent): Promise<void> {
 }
 
 /** When the end fails, at least closes the lease, so that nobody can use more of its resources. */
-async function close({ store, clock, witness, log }: Working, event: DueEvent, error: unknown): Promise<void> {
+async function close({ store, clock, compute, witness, log }: Working, event: DueEvent, error: unknown): Promise<void> {
   // The database was unavailable: nothing is wrong with the lease.
   if (error instanceof StoreUnavailable) return
   const reason = error instanceof Problem ? error.message : 'Ending the lease failed; it is tried again.'
-  const closing = () => closeLease(event.lease_id, reason, clock.now())
+  const closing = () => closeLease(event.lease_id, compute, reason, clock.now())
   const entryOf = (isNews: boolean) => (isNews ? witness(deedOf(event, 'failed')) : undefined)
   try {
     await store.write(() => recorded(closing(), entryOf))
@@ -229,12 +233,4 @@ async function putOff({ store, clock, log }: Working, event: DueEvent, error: un
 /** Whoever has a node is waited for as long as it takes, which is no failure. */
 async function lookSoon({ store, clock }: Working, { lease_id, event_type }: DueEvent): Promise<void> {
   await store.write(() => postpone(lease_id, event_type, clock.now() + limits.leaseWaitMs, 0))
-}
-
-async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
-  const left = items.toReversed()
-  const worker = async () => {
-    for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item)
-  }
-  await Promise.all(Array.from({ length: width }, worker))
 }

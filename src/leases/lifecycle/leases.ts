@@ -1,6 +1,5 @@
 // Creates, changes and deletes leases for clients. Each is one transaction, all or nothing.
 import { limits } from '../../shared/limits.ts'
-import type { Drivers } from '../../metal/drivers/registry.ts'
 import type { Principal } from '../../metal/nodes/provider.ts'
 import { type Limits, type Promised, requireTerm, withinQuota } from '../../quotas/within.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
@@ -14,10 +13,10 @@ import type { Places, Request } from '../calendar/candidates.ts'
 import { newResources, provideResources, remakeFlavor } from './reservation-resources.ts'
 import { leasablesOf, lockLeasables } from '../calendar/resources.ts'
 import { replaceBookings } from '../booking/rows.ts'
-import { type LeaseContext, MINUTE_MS } from '../context.ts'
+import { type LeaseContext, type Means, MINUTE_MS } from '../context.ts'
 import { completeNodes } from './reservation-nodes.ts'
 import { askService, tellService } from '../enforcement-service.ts'
-import { bookedBy, findLease, lockLease, requireFreeId, type StoredLease } from './rows.ts'
+import { bookedBy, findLease, lockLease, requireFreeId, requireFreeReservations, type StoredLease } from './rows.ts'
 import { dropLease, leaseBecame, newLeaseWrites, saveLease } from './writes.ts'
 import type { EventType, Lease, LeaseChange, NewLease } from '../types.ts'
 import { wishOf } from '../calendar/wishes.ts'
@@ -41,8 +40,9 @@ export interface BookedLease {
   places: Places
 }
 
-export async function bookNew(context: LeaseContext, who: Principal, wanted: NewLease): Promise<BookedLease> {
+export async function bookNew(context: LeaseContext, caller: Principal, wanted: NewLease): Promise<BookedLease> {
   const { clock, config } = context
+  const who = wanted.owner ?? caller
   const now = clock.now()
   checkNewDates(wanted, now)
   checkLength(config, who.project, wanted)
@@ -53,6 +53,8 @@ export async function bookNew(context: LeaseContext, who: Principal, wanted: New
     withinQuota(promisedTo(lease, now), function* (limits) {
       requireTerm(limits, 'longest_lease_hours', { from: lease.start_at, until: lease.end_at })
       if (wanted.id !== null) yield* requireFreeId(wanted.id)
+      const chosen = (wanted.reservation_ids ?? []).filter(id => id !== null)
+      if (chosen.length > 0) yield* requireFreeReservations(chosen)
       return yield* tryCreate(context, lease, request, propose, now)
     }),
   )
@@ -88,8 +90,8 @@ function newLease({ clock, config }: LeaseContext, who: Principal, wanted: NewLe
     status_reason: null,
     degraded: false,
     is_deleted: false,
-    reservations: wanted.reservations.map(terms => ({
-      id: clock.newUuid(),
+    reservations: wanted.reservations.map((terms, at) => ({
+      id: wanted.reservation_ids?.[at] ?? clock.newUuid(),
       status: 'pending',
       terms,
       missing_resources: false,
@@ -139,9 +141,11 @@ function* tryCreate(
   const found = yield* findPlaces(request, propose)
   if ('kind' in found) return found
   const booked = bookedAt(lease, lease.reservations, found.places, cleaningOf(context))
-  const first = [...newLeaseWrites(lease), ...newResources(lease.reservations, now)]
+  const { compute } = context
+  const first = [...newLeaseWrites(lease), ...newResources(lease.reservations, compute, now)]
   yield* replaceBookings(found.held, lease.id, booked, first)
   yield* mark(leaseBecame(lease, 'created', { to: lease.status }))
+  if (compute.kind === 'nova') yield* wake('nova')
   yield* wakeForEvents(lease, now)
   return { kind: 'done', value: found.places }
 }
@@ -233,6 +237,7 @@ function* rebook(
   now: number,
 ): Write<Exclude<Verdict<never>, { kind: 'done' }> | null> {
   const { lease, isMoved, isRebooked } = plan
+  const { compute } = context
   if (!isMoved && !isRebooked) return null
   const cleaningMs = cleaningOf(context)
   const ids = [...new Set([...has.values()].flatMap(places => [...places.keys()]))]
@@ -248,9 +253,13 @@ function* rebook(
   yield* replaceBookings(found.held, lease.id, booked)
   for (const [index, reservation] of lease.reservations.entries()) {
     const isPending = reservation.status === 'pending'
-    if (isPending && reservation.terms !== before.reservations[index]!.terms) yield* remakeFlavor(reservation, now)
+    if (isPending && reservation.terms !== before.reservations[index]!.terms) {
+      yield* remakeFlavor(reservation, compute, now)
+    }
   }
-  if (lease.status === 'ACTIVE') yield* provideResources([lease], yield* leasablesOf([...booked.keys()]), now)
+  if (lease.status === 'ACTIVE') {
+    yield* provideResources([lease], yield* leasablesOf([...booked.keys()]), compute, now)
+  }
   return null
 }
 
@@ -260,9 +269,9 @@ export async function deleteLease(
   project: string | null,
   by: string,
 ): Promise<void> {
-  const { store, clock, drivers } = context
+  const { store, clock } = context
   const now = clock.now()
-  const ended = await store.write(() => removeLease(id, project, drivers, by, now))
+  const ended = await store.write(() => removeLease(id, project, context, by, now))
   if (ended.status !== 'TERMINATED' && ended.status !== 'PENDING') void tellService(context, ended)
 }
 
@@ -270,12 +279,12 @@ export async function deleteLease(
 export function* removeLease(
   id: string,
   project: string | null,
-  drivers: Drivers,
+  means: Means,
   by: string,
   now: number,
 ): Write<StoredLease> {
   const lease = yield* lockLease(id, project)
-  if ((yield* endLease(lease, drivers, by, now)).isOver) yield* dropLease(lease)
+  if ((yield* endLease(lease, means, by, now)).isOver) yield* dropLease(lease)
   else yield* saveLease(lease, { ...(yield* findLease(id, null)), is_deleted: true })
   yield* wake('leases')
   return lease

@@ -1,5 +1,5 @@
 // Checks whether a lease can start: the leases before it may not have given their hosts back yet.
-import { type Booked, meets, type Size, SIZES } from '../calendar/calendar.ts'
+import { add, type Booked, isWithin, meets, type Size } from '../calendar/calendar.ts'
 import type { RevisedLeasable } from '../calendar/resources.ts'
 
 /**
@@ -28,6 +28,8 @@ function isKept({ booked, capacity }: RevisedLeasable, lease: string, given: Rea
   return !fitTogether([...mine, ...inTheWay, ...beside], capacity)
 }
 
-const fitTogether = (booked: readonly Booked[], capacity: Size): boolean =>
-  !booked.some(({ isWhole }) => isWhole) &&
-  SIZES.every(name => booked.reduce((sum, one) => sum + one[name], 0) <= capacity[name])
+function fitTogether(booked: readonly Booked[], capacity: Size): boolean {
+  const sum: Size = { vcpus: 0, memory_mb: 0, disk_gb: 0 }
+  for (const one of booked) add(sum, one, 1)
+  return !booked.some(({ isWhole }) => isWhole) && isWithin(sum, capacity)
+}

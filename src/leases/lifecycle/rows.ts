@@ -56,6 +56,13 @@ const nodeRows = ofLeases(db =>
     .where('leasables.kind', '=', 'node')
     .orderBy('bookings.provider_id'),
 )
+const takenIds = query((db, a: { ids: readonly string[] }, on) =>
+  db
+    .selectFrom('lease_reservations')
+    .select('id')
+    .where(on.isIn('id', a.ids))
+    .unionAll(db.selectFrom('flavors').select('id').where(on.isIn('id', a.ids))),
+)
 const lockRows = command((db, a: { ids: readonly string[] }, on) =>
   on.lock(db.selectFrom('leases').select('id').where(on.isIn('id', a.ids)).orderBy('id')),
 )
@@ -63,6 +70,12 @@ const lockRows = command((db, a: { ids: readonly string[] }, on) =>
 /** Refuses the id of a lease that is there, or that was deleted and is still being ended. */
 export function* requireFreeId(id: string): Read<void> {
   if ((yield* all(leaseRows.some({ ids: [id] }))).length > 0) throw problem('lease_exists', { lease: id })
+}
+
+/** Refuses ids that a reservation has, or a flavor, since a reservation's flavor has its id. */
+export function* requireFreeReservations(ids: readonly string[]): Read<void> {
+  const [taken] = yield* all(takenIds({ ids }))
+  if (taken) throw problem('reservation_exists', { reservation: taken.id })
 }
 
 /** The lease, if it belongs to this project; with null, any project's. */

@@ -1,13 +1,14 @@
 // Starts and ends leases. Each step is one transaction under the lock of the lease, finds out what is left to do, and
 // is idempotent.
 import { textIn, timeOf } from '../../events/subject.ts'
-import type { Drivers } from '../../metal/drivers/registry.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import { all, mark, type Write } from '../../store/transaction.ts'
 import { query } from '../../store/statement.ts'
 import { limits } from '../../shared/limits.ts'
 import { closeResources, closeResourcesOnly, provideResources, removeResources } from './reservation-resources.ts'
-import { ensureReservationProvider } from '../pool/hosts.ts'
+import type { LeaseCompute } from '../compute/port.ts'
+import type { Means } from '../context.ts'
+import { ensureReservationProvider } from '../pool/reservation-provider.ts'
 import { COMMANDS_RUN, completeNodes, takeNodesBack } from './reservation-nodes.ts'
 import { leasablesOf, lockLeasables, type RevisedLeasable } from '../calendar/resources.ts'
 import { replaceBookings } from '../booking/rows.ts'
@@ -38,9 +39,9 @@ function isDue({ due }: StoredLease, event: EventType, now: number): boolean {
 }
 
 /** Starts those leases that are due and can start. Returns their ids. */
-export function* startLeases(ids: readonly string[], now: number): Write<string[]> {
+export function* startLeases(ids: readonly string[], compute: LeaseCompute, now: number): Write<string[]> {
   const { ready, leasables } = yield* withoutWaiting(yield* lockDue(ids, now), now)
-  yield* start(ready, leasables, now)
+  yield* start(ready, leasables, compute, now)
   return ready.map(({ id }) => id)
 }
 
@@ -82,7 +83,7 @@ const markLate = (lease: StoredLease, reason: string) =>
 /** Starts a lease of nodes if it is due; false while too few nodes are available, null when it is not due or waits. */
 export function* startLeaseOfNodes(
   id: string,
-  drivers: Drivers,
+  { drivers, compute }: Means,
   newUuid: () => string,
   now: number,
 ): Write<boolean | null> {
@@ -97,7 +98,7 @@ export function* startLeaseOfNodes(
   }
   // Healing gives it the missing nodes later.
   if (after !== lease) yield* saveLease(lease, after)
-  yield* start([after], leasables, now)
+  yield* start([after], leasables, compute, now)
   return true
 }
 
@@ -107,11 +108,16 @@ function* lockDue(ids: readonly string[], now: number): Write<StoredLease[]> {
   )
 }
 
-function* start(leases: readonly StoredLease[], leasables: readonly RevisedLeasable[], now: number): Write<void> {
+function* start(
+  leases: readonly StoredLease[],
+  leasables: readonly RevisedLeasable[],
+  compute: LeaseCompute,
+  now: number,
+): Write<void> {
   if (leases.length === 0) return
   const started = leases.map(({ id }) => id)
   yield* ensureProviders(leasables, now)
-  yield* provideResources(leases, leasables, now)
+  yield* provideResources(leases, leasables, compute, now)
   yield* stepLeases(started, { lease: 'ACTIVE', reservations: 'active', events: ['start_lease'] }, now)
   yield* mark(...leases.map(lease => leaseBecame(lease, 'started', { from: lease.status, to: 'ACTIVE' })))
 }
@@ -147,13 +153,13 @@ export interface Ending {
 }
 
 /** Ends the lease if it is due; null when it is not. */
-export function* endLeaseIfDue(id: string, drivers: Drivers, now: number): Write<Ending | null> {
+export function* endLeaseIfDue(id: string, means: Means, now: number): Write<Ending | null> {
   const [lease] = yield* lockLeases([id])
   if (!lease || !isDue(lease, 'end_lease', now)) return null
   // A late lease starts before it ends.
   if (lease.status === 'PENDING' && isDue(lease, 'start_lease', now))
     return { lease, isOver: false, isNews: false, isKept: false }
-  const { isOver, isEmptier, isKept } = yield* endLease(lease, drivers, 'the calendar', now)
+  const { isOver, isEmptier, isKept } = yield* endLease(lease, means, 'the calendar', now)
   if (isOver && lease.is_deleted) yield* dropLease(lease)
   return { lease, isOver, isNews: isOver || isEmptier || lease.status !== 'TERMINATING', isKept }
 }
@@ -165,22 +171,24 @@ export function* endLeaseIfDue(id: string, drivers: Drivers, now: number): Write
  */
 export function* endLease(
   lease: StoredLease,
-  drivers: Drivers,
+  { drivers, compute }: Means,
   by: string,
   now: number,
 ): Write<{ isOver: boolean; isEmptier: boolean; isKept: boolean }> {
   const held = yield* lockLeasables(yield* placesOf([lease.id]))
-  const isEmptier = yield* closeResources(lease.reservations, now)
+  const isEmptier = yield* closeResources(lease.reservations, compute, now)
   yield* mark({ kind: 'lease', id: lease.id })
   const waitsFor = yield* takeNodesBack(lease, drivers, by, now)
   const users: string[] = []
   for (const reservation of lease.reservations) {
-    const sentence = yield* removeResources(reservation, now)
+    const sentence = yield* removeResources(reservation, compute, now)
     if (sentence !== null) users.push(sentence)
   }
   if (waitsFor.size > 0 || users.length > 0) {
     const reason = [...waitsFor, ...users].join(' ')
-    yield* terminate(lease, users.length > 0 ? 'error' : 'changed', reason, now)
+    // A Nova deletes servers in its own time; what it doesn't do is told as trouble.
+    const isWrong = users.length > 0 && compute.kind === 'own'
+    yield* terminate(lease, isWrong ? 'error' : 'changed', reason, now)
     return { isOver: false, isEmptier, isKept: waitsFor.has(COMMANDS_RUN) }
   }
   yield* replaceBookings(held, lease.id, new Map())
@@ -196,10 +204,10 @@ export function* endLease(
  * For a lease whose end failed: closes its resources and shows the reason. Returns whether the lease was not
  * TERMINATING before.
  */
-export function* closeLease(id: string, reason: string, now: number): Write<boolean> {
+export function* closeLease(id: string, compute: LeaseCompute, reason: string, now: number): Write<boolean> {
   const [lease] = yield* lockLeases([id])
   if (!lease || !isDue(lease, 'end_lease', now) || lease.status === 'PENDING') return false
-  yield* closeResourcesOnly(lease.reservations, now)
+  yield* closeResourcesOnly(lease.reservations, compute, now)
   yield* terminate(lease, 'error', reason, now)
   return lease.status !== 'TERMINATING'
 }

@@ -1,23 +1,17 @@
 // Hosts: the compute hosts that can be booked. While a hypervisor is a host, it is dedicated to leases.
-import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { providerClaims } from '../../ledger/claims/find.ts'
-import { dropOtherInventories, inventoryNews, providerInventories } from '../../ledger/inventories.ts'
-import { dedicateProvider, ownProvider } from '../../ledger/managed.ts'
-import {
-  bumpGeneration,
-  createProvider,
-  deleteProvider,
-  idIn,
-  listProviders,
-  lockProvider,
-  type Provider,
-} from '../../ledger/providers.ts'
+import { providerInventories } from '../../ledger/inventories.ts'
+import { dedicateProvider } from '../../ledger/managed.ts'
+import { idIn, listProviders, lockProvider, type Provider } from '../../ledger/providers.ts'
 import { problem } from '../../problems/problem.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../../store/transaction.ts'
+import { sayHypervisors } from '../../compute/hypervisors.ts'
+import { toldBy } from '../nova/host-changes.ts'
 import { addCapabilities, capabilitiesOf, requireUnused } from './capabilities.ts'
+import { adopt, letGo, reservationProviderOf } from './reservation-provider.ts'
 import { OWNER } from '../lifecycle/reservation-resources.ts'
 import { HYPERVISOR, leasablesOf, lockLeasables, noteLeasable, type RevisedLeasable } from '../calendar/resources.ts'
 import type { Host, HostAllocation, NewHost } from '../types.ts'
@@ -71,19 +65,14 @@ const touchRow = command((db, a: { id: ProviderId; now: number }) =>
 )
 const removeRow = command((db, a: { id: ProviderId }) => db.deleteFrom('leasables').where('provider_id', '=', a.id))
 
-const reservationProviderName = (host: string) => `blazar_${host}`
-
-/** Derived from the host's uuid, so that no random source is needed here. */
-function reservationProviderUuid({ uuid }: Provider): string {
-  const hex = createHash('sha256').update(`reservations of ${uuid}`).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
-}
-
 export function* createHost(wanted: NewHost, now: number): Write<Host> {
-  const found = yield* findHypervisor(wanted.name)
-  // Trees are locked before their providers, so the child comes first.
+  const found = yield* findHypervisor(wanted)
+  // Trees are locked before their providers, so a new child comes first.
   const child = yield* reservationProviderOf(found, now)
   const provider = yield* lockProvider(found.uuid)
+  yield* adopt(child, now)
+  if (wanted.seen)
+    yield* sayHypervisors([{ id: provider.id, name: provider.name, ...toldBy(wanted.seen) }], wanted.seen.seenAt)
   if ((yield* leasablesOf([provider.id])).length > 0) throw problem('host_exists', { host: provider.name })
   const { claims } = yield* providerClaims(provider.uuid)
   if (claims.length > 0) {
@@ -114,43 +103,24 @@ export function* createHost(wanted: NewHost, now: number): Write<Host> {
   return yield* changedHost(provider.id)
 }
 
-/** Finds a root provider with vCPUs that nothing manages, by name or decimal id. */
-function* findHypervisor(name: string): Read<Provider> {
-  const byName = yield* listProviders({ name })
-  const id = idIn(name)
-  const found = byName.length > 0 || id === null ? byName : yield* listProviders({ ids: [id] })
+/** Finds a root provider with vCPUs that nothing manages: the one that Nova named, or by name or decimal id. */
+function* findHypervisor({ name, seen }: NewHost): Read<Provider> {
+  const notFound = () =>
+    seen
+      ? problem('hypervisor_without_provider', { name: seen.hostname, uuid: seen.id })
+      : problem('hypervisor_not_found', { name })
+  const found = yield* seen ? listProviders({ uuid: seen.id }) : providersCalled(name)
   const provider = found.find(({ parent_uuid, managed_by }) => parent_uuid === null && managed_by === null)
-  if (!provider) throw problem('hypervisor_not_found', { name })
+  if (!provider || (seen && provider.name !== seen.hostname)) throw notFound()
   const { inventories } = yield* providerInventories(provider.uuid)
-  if (!inventories.some(({ resource_class }) => resource_class === 'VCPU')) {
-    throw problem('hypervisor_not_found', { name })
-  }
+  if (!inventories.some(({ resource_class }) => resource_class === 'VCPU')) throw notFound()
   return provider
 }
 
-/** The child provider for the inventories of started leases. One that is left over from earlier is reused. */
-function* reservationProviderOf(host: Provider, now: number): Write<Provider> {
-  const name = reservationProviderName(host.name)
-  const [present] = yield* listProviders({ name })
-  if (!present) {
-    const uuid = reservationProviderUuid(host)
-    return yield* createProvider({ uuid, name, parentUuid: host.uuid, managedBy: OWNER }, now)
-  }
-  if (present.parent_uuid !== host.uuid) {
-    throw problem('host_in_use', { reason: `Resource provider ${name} is there already, and not below ${host.name}.` })
-  }
-  const child = yield* lockProvider(present.uuid)
-  yield* ownProvider(child, OWNER)
-  const gone = yield* dropOtherInventories(child, new Map())
-  yield* bumpGeneration(child, now, inventoryNews(new Map(), gone))
-  return child
-}
-
-/** Creates a host's reservation provider again, if somebody has removed it. */
-export function* ensureReservationProvider(leasable: RevisedLeasable, now: number): Write<void> {
-  const [host] = yield* listProviders({ ids: [leasable.id] })
-  const name = reservationProviderName(leasable.name)
-  yield* createProvider({ uuid: leasable.reservationProvider!, name, parentUuid: host!.uuid, managedBy: OWNER }, now)
+function* providersCalled(name: string): Read<Provider[]> {
+  const byName = yield* listProviders({ name })
+  const id = idIn(name)
+  return byName.length > 0 || id === null ? byName : yield* listProviders({ ids: [id] })
 }
 
 function* changedHost(id: ProviderId): Write<Host> {
@@ -223,7 +193,7 @@ export function* updateHost(id: string, capabilities: Readonly<Record<string, st
 }
 
 /** Returns the hypervisor to compute. Refused while it has bookings or servers. */
-export function* deleteHost(id: string): Write<void> {
+export function* deleteHost(id: string, now: number): Write<void> {
   const host = yield* lockHost(id)
   if (host.booked.length > 0) {
     const { reservation, lease } = host.booked[0]!
@@ -237,8 +207,8 @@ export function* deleteHost(id: string): Write<void> {
   if (claims.length > 0) throw problem('host_in_use', { reason: `Servers are running on host ${host.name}.` })
   yield* run(removeRow({ id: host.id }))
   yield* markHost(host.id)
-  yield* deleteProvider(host.reservationProvider!, OWNER)
   yield* dedicateProvider(provider, null)
+  yield* letGo(host.reservationProvider!, now)
   yield* noteLeasable(host.id, null)
 }
 

@@ -1,220 +1,181 @@
 // Writes the answer as JSON text by joining ready parts: stringifying a thousand candidates costs five times the search.
 //
 // Everything written is ASCII (uuids, class, trait and suffix names), so one byte a character.
-import { lowestBit, type Row, wordsFor } from './bitset.ts'
-import { keepTrue } from './found.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
+import { type Row, wordsFor } from './bitset.ts'
+import { type CandidateWords, onOneProvider, spread } from './candidate-text.ts'
+import { truth } from './found.ts'
 import type { Plan } from './plan.ts'
 import type { SearchResult } from './search.ts'
 import type { CandidateTable } from './table.ts'
 
-export interface AnswerWords {
-  /** 1.12: allocations as an object keyed by provider; a list before. */
-  keyed: boolean
+export interface AnswerWords extends CandidateWords {
   /** 1.17 */
   traits: boolean
   /** 1.27: every class of a summarised provider, not only those asked for. */
   allClasses: boolean
   /** 1.29: parent and root, and the whole tree. */
   nested: boolean
-  /** 1.34 */
-  mappings: boolean
 }
 
-/** Candidates or summaries written between two yields, about a millisecond. */
-const PARTS_A_BREATH = 500
-const RESTARTS = 2
+/** Candidates and summaries written between two yields, about a millisecond. */
+const LINES_A_BREATH = 500
+/** How often parts that changed meanwhile are written again with yields between them. */
+const REWRITES = 8
 const EMPTY = Buffer.from('{"allocation_requests":[],"provider_summaries":{}}')
 
 type Writing<T> = Generator<undefined, T, void>
 
 /** Writes the answer in one go, right after a search: for results that a limit keeps small. */
 export function answer(table: CandidateTable, result: SearchResult, words: AnswerWords): Buffer {
-  const writing = write(table, result, words)
+  const writing = answerYielding(table, result, words)
   for (;;) {
     const turn = writing.next()
-    if (turn.done) return turn.value
+    if (turn.done) return turn.value.length === 1 ? turn.value[0]! : Buffer.concat(turn.value)
   }
 }
 
 /**
- * Writes a long answer and yields now and then. Start it right after the search. If a provider changes meanwhile,
- * candidates that no longer hold are dropped and the writing starts again, the last time without a yield.
+ * Writes a long answer in parts and yields between them. Start it right after the search. When providers change
+ * meanwhile, the parts that show them are written again, without the candidates that no longer hold: so the answer is
+ * true of the table when it is given. It comes in pieces: joined, it would be copied in one go, and others would wait.
  */
-export function* answerYielding(table: CandidateTable, result: SearchResult, words: AnswerWords): Writing<Buffer> {
-  let current = result
-  for (let restarts = 0; restarts < RESTARTS && current.plan !== null; restarts++) {
-    const began = table.version
-    const text = yield* write(table, current, words, () => table.touchVersion > began)
-    if (table.touchVersion <= began) return text
-    current = { ...current, count: keepTrue(table, current.plan, current, began) }
-  }
-  return answer(table, current, words)
-}
-
-/** Text in pieces: one long string would be copied at the end in one go, and others would wait for it. */
-class Pieces {
-  text = ''
-  #done: Buffer[] = []
-  #parts = 0
-
-  /** True when a yield is due. */
-  endPart(): boolean {
-    if (++this.#parts < PARTS_A_BREATH) return false
-    this.#parts = 0
-    this.#done.push(Buffer.from(this.text, 'latin1'))
-    this.text = ''
-    return true
-  }
-
-  all(): Buffer {
-    const last = Buffer.from(this.text, 'latin1')
-    return this.#done.length === 0 ? last : Buffer.concat([...this.#done, last])
-  }
-}
-
-function* write(table: CandidateTable, result: SearchResult, words: AnswerWords, stale = () => false): Writing<Buffer> {
-  if (result.plan === null || result.count === 0) return EMPTY
-  const out = new Pieces()
-  out.text = '{"allocation_requests":['
-  yield* writeRequests(table, result, result.plan, words, stale, out)
-  if (stale()) return EMPTY
-  out.text += '],"provider_summaries":{'
-  yield* writeSummaries(table, rowsShown(table, result, result.plan, words), result.plan, words, stale, out)
-  out.text += '}}'
-  return out.all()
-}
-
-function* writeRequests(
-  table: CandidateTable,
-  result: SearchResult,
-  plan: Plan,
-  words: AnswerWords,
-  stale: () => boolean,
-  out: Pieces,
-): Writing<void> {
-  const width = plan.slots.length
-  const one = onOneProvider(plan, words)
-  for (let i = 0; i < result.count; i++) {
-    if (i > 0) out.text += ','
-    const at = i * width
-    const row = result.picks[at]!
-    let alone = true
-    for (let slot = 1; slot < width && alone; slot++) alone = result.picks[at + slot] === row
-    out.text += alone ? one(table.uuid[row]!) : spread(table, plan, result.picks, at, words)
-    if (!out.endPart()) continue
-    yield
-    if (stale()) return
-  }
-}
-
-/** The common case: one provider for everything, so only the uuid varies. */
-function onOneProvider(plan: Plan, words: AnswerWords): (uuid: string) => string {
-  const totals = plan.columns.map((_, column) => total(plan, column))
-  const resources = plan.columns.map(({ name }, i) => `"${name}":${totals[i]}`).join()
-  if (!words.keyed) {
-    return uuid => `{"allocations":[{"resource_provider":{"uuid":"${uuid}"},"resources":{${resources}}}]}`
-  }
-  const middle = `":{"resources":{${resources}}}}`
-  if (!words.mappings) return uuid => `{"allocations":{"${uuid}${middle}}`
-  const suffixes = plan.groups.map(group => group.suffix)
-  if (suffixes.length === 1) {
-    const mapping = `${middle},"mappings":{"${suffixes[0]}":["`
-    return uuid => `{"allocations":{"${uuid}${mapping}${uuid}"]}}`
-  }
-  return uuid =>
-    `{"allocations":{"${uuid}${middle},"mappings":{${suffixes.map(suffix => `"${suffix}":["${uuid}"]`).join()}}}`
-}
-
-function total(plan: Plan, column: number): number {
-  let sum = 0
-  for (const slot of plan.slots) for (const need of slot.needs) if (need.column === column) sum += need.amount
-  return sum
-}
-
-function spread(table: CandidateTable, plan: Plan, picks: Int32Array, at: number, words: AnswerWords): string {
-  let allocations = ''
-  for (let i = 0; i < plan.slots.length; i++) {
-    const row = picks[at + i]!
-    if (plan.slots[i]!.needs.length === 0 || givesBefore(plan, picks, at, i)) continue
-    if (allocations !== '') allocations += ','
-    const resources = given(plan, picks, at, i)
-    allocations += words.keyed
-      ? `"${table.uuid[row]}":{"resources":{${resources}}}`
-      : `{"resource_provider":{"uuid":"${table.uuid[row]}"},"resources":{${resources}}}`
-  }
-  if (!words.keyed) return `{"allocations":[${allocations}]}`
-  if (!words.mappings) return `{"allocations":{${allocations}}}`
-  return `{"allocations":{${allocations}},"mappings":{${mappings(table, plan, picks, at)}}}`
-}
-
-function givesBefore(plan: Plan, picks: Int32Array, at: number, slot: number): boolean {
-  for (let i = 0; i < slot; i++) if (picks[at + i] === picks[at + slot] && plan.slots[i]!.needs.length > 0) return true
-  return false
-}
-
-/** What the provider of this slot gives to it and to every later slot. */
-function given(plan: Plan, picks: Int32Array, at: number, slot: number): string {
-  const sums = new Float64Array(plan.columns.length)
-  for (let i = slot; i < plan.slots.length; i++) {
-    if (picks[at + i] !== picks[at + slot]) continue
-    for (const { column, amount } of plan.slots[i]!.needs) sums[column]! += amount
-  }
-  let out = ''
-  for (let column = 0; column < sums.length; column++) {
-    if (sums[column] === 0) continue
-    out += `${out === '' ? '' : ','}"${plan.columns[column]!.name}":${sums[column]}`
-  }
-  return out
-}
-
-function mappings(table: CandidateTable, plan: Plan, picks: Int32Array, at: number): string {
-  let out = ''
-  for (let i = 0; i < plan.slots.length;) {
-    const { group } = plan.slots[i]!
-    const rows: number[] = []
-    for (; i < plan.slots.length && plan.slots[i]!.group === group; i++) {
-      if (!rows.includes(picks[at + i]!)) rows.push(picks[at + i]!)
-    }
-    out += `${out === '' ? '' : ','}"${group.suffix}":[${rows.map(row => `"${table.uuid[row]}"`).join()}]`
-  }
-  return out
-}
-
-function* writeSummaries(
-  table: CandidateTable,
-  shown: Int32Array,
-  plan: Plan,
-  words: AnswerWords,
-  stale: () => boolean,
-  out: Pieces,
-): Writing<void> {
-  let comma = ''
-  for (let w = 0; w < shown.length; w++) {
-    for (let word = shown[w]!; word !== 0; word &= word - 1) {
-      out.text += comma + summary(table, (w << 5) + lowestBit(word), plan, words)
-      comma = ','
-      if (!out.endPart()) continue
-      yield
-      if (stale()) return
+export function* answerYielding(table: CandidateTable, result: SearchResult, words: AnswerWords): Writing<Buffer[]> {
+  if (result.plan === null || result.count === 0) return [EMPTY]
+  const writer = new Writer(table, result, result.plan, words)
+  const parts = [writer.next(0)]
+  for (let last = parts[0]!; last.to < result.count; parts.push((last = writer.next(last.to)))) yield
+  for (let rewrites = 0; table.touchVersion > writer.began; rewrites++) {
+    const stale = parts.filter(part => writer.isStale(part))
+    if (stale.length === 0) break
+    for (const part of stale) {
+      writer.write(part)
+      if (rewrites < REWRITES && parts.length > 1) yield
     }
   }
+  return joined(parts)
 }
 
-function rowsShown(table: CandidateTable, result: SearchResult, plan: Plan, words: AnswerWords): Int32Array {
-  const width = plan.slots.length
-  const shown = new Int32Array(wordsFor(table.rowsMax))
-  const show = (row: Row) => {
-    shown[row >>> 5]! |= 1 << (row & 31)
-  }
-  for (let i = 0; i < result.count * width; i++) {
-    if (plan.slots[i % width]!.needs.length === 0) continue
-    const row = result.picks[i]!
-    const tree = words.nested ? table.treeOf[row] : null
-    if (tree === null || tree === undefined) show(row)
-    else if (!isShown(shown, tree.rows[0]!)) for (const member of tree.rows) show(member)
-  }
-  return shown
+/** A stretch of the candidates, with the summaries of the providers that no earlier part shows. */
+interface Part {
+  from: number
+  to: number
+  providers: Map<Row, ProviderId>
+  /** The table's version when it was written. */
+  version: number
+  text: Buffer
+  summaries: Buffer
 }
+
+const NO_TEXT = Buffer.alloc(0)
+
+class Writer {
+  /** The version that the search is true of. */
+  readonly began: number
+  readonly #table: CandidateTable
+  readonly #result: SearchResult
+  readonly #plan: Plan
+  readonly #words: AnswerWords
+  readonly #shown: Int32Array
+  readonly #one: (uuid: string) => string
+
+  constructor(table: CandidateTable, result: SearchResult, plan: Plan, words: AnswerWords) {
+    this.began = table.version
+    this.#table = table
+    this.#result = result
+    this.#plan = plan
+    this.#words = words
+    this.#shown = new Int32Array(wordsFor(table.rowsMax))
+    this.#one = onOneProvider(plan, words)
+  }
+
+  /** The part that begins with this candidate. */
+  next(from: number): Part {
+    const providers = new Map<Row, ProviderId>()
+    let to = from
+    while (to < this.#result.count && to - from + providers.size < LINES_A_BREATH) this.#show(to++, providers)
+    const part: Part = { from, to, providers, version: 0, text: NO_TEXT, summaries: NO_TEXT }
+    this.write(part)
+    return part
+  }
+
+  write(part: Part): void {
+    const { began } = this
+    const table = this.#table
+    const { picks, anchors } = this.#result
+    const width = this.#plan.slots.length
+    const isTrue = table.touchVersion > began ? truth(table, this.#plan, picks, anchors, began) : () => true
+    let text = ''
+    for (let i = part.from; i < part.to; i++) {
+      if (isTrue(i)) text += `${text === '' ? '' : ','}${this.#candidate(i * width)}`
+    }
+    let summaries = ''
+    for (const [row, id] of part.providers) {
+      // Another provider may have got the row.
+      if (table.rowOfId(id) !== row) continue
+      summaries += (summaries === '' ? '' : ',') + summary(table, row, this.#plan, this.#words)
+    }
+    part.version = table.version
+    part.text = Buffer.from(text, 'latin1')
+    part.summaries = Buffer.from(summaries, 'latin1')
+  }
+
+  /** Whether something that the part shows has changed since it was written, apart from use. */
+  isStale({ from, to, providers, version }: Part): boolean {
+    const { stamp, treeOf } = this.#table
+    if (this.#table.touchVersion <= version) return false
+    const { picks, anchors } = this.#result
+    const width = this.#plan.slots.length
+    for (let i = from * width; i < to * width; i++) if (stamp[picks[i]!]! > version) return true
+    for (let i = from; i < to; i++) if (treeOf[anchors[i]!]?.rows.some(row => stamp[row]! > version)) return true
+    return providers.keys().some(row => stamp[row]! > version)
+  }
+
+  #candidate(at: number): string {
+    const { picks } = this.#result
+    const row = picks[at]!
+    for (let slot = 1; slot < this.#plan.slots.length; slot++) {
+      if (picks[at + slot] !== row) return spread(this.#table, this.#plan, picks, at, this.#words)
+    }
+    return this.#one(this.#table.uuid[row]!)
+  }
+
+  /** Adds the providers of a candidate, with their trees, unless they are shown already. */
+  #show(candidate: number, into: Part['providers']): void {
+    const { slots } = this.#plan
+    for (let slot = 0; slot < slots.length; slot++) {
+      if (slots[slot]!.needs.length === 0) continue
+      const row = this.#result.picks[candidate * slots.length + slot]!
+      const tree = this.#words.nested ? this.#table.treeOf[row] : null
+      if (tree === null || tree === undefined || tree.rows.length === 0) this.#showRow(row, into)
+      else if (!isShown(this.#shown, tree.rows[0]!)) for (const member of tree.rows) this.#showRow(member, into)
+    }
+  }
+
+  #showRow(row: Row, into: Part['providers']): void {
+    // A row that came after the search: the table has grown, and no candidate that stands has it.
+    if (row >>> 5 >= this.#shown.length || isShown(this.#shown, row)) return
+    this.#shown[row >>> 5]! |= 1 << (row & 31)
+    into.set(row, this.#table.id[row]!)
+  }
+}
+
+function joined(parts: readonly Part[]): Buffer[] {
+  const pieces: Buffer[] = [HEAD]
+  for (const { text } of parts) if (text.length > 0) pieces.push(...(pieces.length > 1 ? [COMMA, text] : [text]))
+  pieces.push(MIDDLE)
+  const before = pieces.length
+  for (const { summaries } of parts) {
+    if (summaries.length > 0) pieces.push(...(pieces.length > before ? [COMMA, summaries] : [summaries]))
+  }
+  pieces.push(END)
+  return parts.length === 1 ? [Buffer.concat(pieces)] : pieces
+}
+
+const HEAD = Buffer.from('{"allocation_requests":[')
+const MIDDLE = Buffer.from('],"provider_summaries":{')
+const END = Buffer.from('}}')
+const COMMA = Buffer.from(',')
 
 function isShown(shown: Int32Array, row: Row): boolean {
   return (shown[row >>> 5]! & (1 << (row & 31))) !== 0

@@ -55,14 +55,8 @@ export class Column {
   put(row: Row, inventory: InventorySnapshot, rowsMax: number): boolean {
     const known = this.at(row)
     const entry = known < 0 ? this.#enter(row, rowsMax) : known
-    const capacity = Math.trunc((inventory.total - inventory.reserved) * inventory.allocationRatio)
-    const same =
-      known >= 0 &&
-      this.capacity[entry] === capacity &&
-      this.minUnit[entry] === inventory.minUnit &&
-      this.maxUnit[entry] === inventory.maxUnit &&
-      this.stepSize[entry] === inventory.stepSize &&
-      this.#blocked.has(row) === inventory.blocked
+    const capacity = capacityOf(inventory)
+    const same = known >= 0 && this.#isSame(row, entry, inventory)
     this.capacity[entry] = capacity
     this.minUnit[entry] = inventory.minUnit
     this.maxUnit[entry] = inventory.maxUnit
@@ -71,6 +65,23 @@ export class Column {
     else this.#blocked.delete(row)
     this.use(row, inventory.used)
     return !same
+  }
+
+  /** Whether the row has exactly this inventory. */
+  shows(row: Row, inventory: InventorySnapshot): boolean {
+    const entry = this.at(row)
+    return entry >= 0 && this.used[entry] === inventory.used && this.#isSame(row, entry, inventory)
+  }
+
+  /** Apart from use. */
+  #isSame(row: Row, entry: number, inventory: InventorySnapshot): boolean {
+    return (
+      this.capacity[entry] === capacityOf(inventory) &&
+      this.minUnit[entry] === inventory.minUnit &&
+      this.maxUnit[entry] === inventory.maxUnit &&
+      this.stepSize[entry] === inventory.stepSize &&
+      this.#blocked.has(row) === inventory.blocked
+    )
   }
 
   use(row: Row, used: number): boolean {
@@ -149,6 +160,9 @@ export class Column {
     this.stepSize = grown(keep ? new Int32Array(0) : this.stepSize, new Int32Array(length))
   }
 }
+
+const capacityOf = ({ total, reserved, allocationRatio }: InventorySnapshot) =>
+  Math.trunc((total - reserved) * allocationRatio)
 
 function grown<T extends Float64Array | Int32Array>(old: T, fresh: T): T {
   fresh.set(old)

@@ -3,6 +3,7 @@ import type { Row } from './bitset.ts'
 import type { Plan } from './plan.ts'
 import { isSharing } from './sharing.ts'
 import type { CandidateTable } from './table.ts'
+import type { Tree } from './tree.ts'
 import type { Walk } from './walk.ts'
 
 export class Found {
@@ -74,32 +75,55 @@ interface Listed {
 /** Drops, in place, the candidates that changes since version `began` made invalid; returns how many remain. */
 export function keepTrue(table: CandidateTable, plan: Plan, { picks, anchors, count }: Listed, began: number): number {
   const width = plan.slots.length
+  const isTrue = truth(table, plan, picks, anchors, began)
   let kept = 0
   for (let i = 0; i < count; i++) {
-    if (!treeStands(table, anchors[i]!, began) || !stands(table, plan, picks, i * width, began)) continue
-    anchors[kept] = anchors[i]!
-    picks.copyWithin(kept * width, i * width, (i + 1) * width)
+    if (!isTrue(i)) continue
+    if (kept < i) {
+      anchors[kept] = anchors[i]!
+      picks.copyWithin(kept * width, i * width, (i + 1) * width)
+    }
     kept++
   }
   return kept
 }
 
-function treeStands(table: CandidateTable, anchor: number, began: number): boolean {
-  const rows = table.treeOf[anchor]?.rows ?? [anchor]
-  return rows.every(row => table.stamp[row]! <= began)
+/** Says of each candidate whether it holds in spite of the changes since version `began`. Use it before the next yield. */
+export function truth(
+  table: CandidateTable,
+  plan: Plan,
+  picks: Int32Array,
+  anchors: Int32Array,
+  began: number,
+): (candidate: number) => boolean {
+  const trees = new Map<Tree, boolean>()
+  const treeStands = (anchor: Row): boolean => {
+    const tree = table.treeOf[anchor]
+    if (tree === null || tree === undefined) return table.stamp[anchor]! <= began
+    return trees.getOrInsertComputed(tree, () => tree.rows.every(row => table.stamp[row]! <= began))
+  }
+  const width = plan.slots.length
+  return i => treeStands(anchors[i]!) && stands(table, plan, picks, i * width, began)
 }
 
+// A million picks are checked in one go at the end of the longest search, so this makes no objects.
 function stands(table: CandidateTable, plan: Plan, picks: Int32Array, at: number, began: number): boolean {
-  const need = new Map<string, number>()
   for (let slot = 0; slot < plan.slots.length; slot++) {
     const row = picks[at + slot]!
     if (table.stamp[row]! > began) return false
-    for (const { column, amount } of plan.slots[slot]!.needs) {
-      const key = `${row},${column}`
-      const sum = (need.get(key) ?? 0) + amount
-      if (plan.columns[column]!.roomAt(row) < sum) return false
-      need.set(key, sum)
+    for (const { column } of plan.slots[slot]!.needs) {
+      if (plan.columns[column]!.roomAt(row) < wanted(plan, picks, at, row, column)) return false
     }
   }
   return true
+}
+
+/** What the candidate takes of one class from one provider. */
+function wanted(plan: Plan, picks: Int32Array, at: number, row: Row, column: number): number {
+  let sum = 0
+  for (let slot = 0; slot < plan.slots.length; slot++) {
+    if (picks[at + slot] !== row) continue
+    for (const need of plan.slots[slot]!.needs) if (need.column === column) sum += need.amount
+  }
+  return sum
 }

@@ -21,6 +21,9 @@ export class Labels {
   #sets = new Map<string, LabelSet>()
   readonly none: LabelSet = { key: '', labels: [], json: '[]', users: 1, sharers: { at: -1, rows: [] } }
 
+  #last = this.none
+  #lastNames: readonly string[] = []
+
   /** -1 when no row ever carried it. */
   find(name: string): number {
     return this.#index.get(name) ?? -1
@@ -45,6 +48,15 @@ export class Labels {
 
   #intern(names: readonly string[]): LabelSet {
     if (names.length === 0) return this.none
+    // Most providers have the labels of the one before.
+    if (this.#last.users > 0 && isSame(this.#lastNames, names)) return this.#last
+    const set = this.#find(names)
+    this.#last = set
+    this.#lastNames = names
+    return set
+  }
+
+  #find(names: readonly string[]): LabelSet {
     // In the given order, which answers keep. Snapshots always give equal sets in the same order.
     const distinct = names.length === 1 ? names : [...new Set(names)]
     const key = distinct.join(',')
@@ -63,4 +75,10 @@ export class Labels {
     this.rows.push(new RowSet())
     return this.names.push(name) - 1
   }
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  if (some.length !== others.length) return false
+  for (let i = 0; i < some.length; i++) if (some[i] !== others[i]) return false
+  return true
 }

@@ -26,7 +26,16 @@ export interface ProviderSnapshot {
   dedicatedTo?: string | null
   inventories: InventorySnapshot[]
   traits: string[]
+  /** Those of them that a provider with an owner has from Placement's clients alone. */
+  addedTraits?: string[]
   aggregates: string[]
+}
+
+/** What of a provider can be replaced by itself. */
+export interface SnapshotParts {
+  inventories?: readonly InventorySnapshot[] | undefined
+  traits?: readonly string[] | undefined
+  aggregates?: readonly string[] | undefined
 }
 
 export interface TableBatch {

@@ -154,6 +154,16 @@ test('a put that only repeats what is known or changes `used` leaves shape cache
   assert.deepEqual(uuidsFor(table), [])
 })
 
+test('a uuid that goes from one provider to another is found at its new one, in whatever order they are put', () => {
+  const table = new CandidateTable()
+  const [first, second] = [flat(1, { VCPU: 4 }), flat(2, { VCPU: 4 })]
+  table.load([first, second])
+  table.put({ ...first, uuid: second.uuid })
+  table.remove(asId(2))
+  assert.equal(table.rowOfUuid(second.uuid), table.rowOfId(asId(1)))
+  assert.equal(table.rowOfUuid(first.uuid), -1)
+})
+
 test('huge capacities are written as digits, blocked ones as nothing until someone uses them', () => {
   const table = new CandidateTable()
   const huge = { ...inventory('VCPU', 2147483647), allocationRatio: 3.4e38 }

@@ -5,10 +5,11 @@
 // them: with ranges, one new child would move every row behind it in every column and bitset. A bulk load lays a tree's rows
 // side by side all the same, so they mostly share cache lines.
 import { type Row, RowSet, wordsFor } from './bitset.ts'
-import { Column } from './column.ts'
+import { Classes, NO_CLASSES } from './classes.ts'
+import type { Column } from './column.ts'
 import { Labels } from './labels.ts'
 import type { LabelSet } from './labels.ts'
-import type { InventorySnapshot, ProviderSnapshot, TableBatch } from './snapshot.ts'
+import type { InventorySnapshot, ProviderSnapshot, SnapshotParts, TableBatch } from './snapshot.ts'
 import { Tree } from './tree.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 
@@ -36,11 +37,13 @@ export class CandidateTable {
   readonly traits = new Labels()
   readonly aggregates = new Labels()
   readonly trees = new Map<ProviderId, Tree>()
-  readonly classes: Column[] = []
+  readonly #classes = new Classes()
+  readonly classes: readonly Column[] = this.#classes.columns
 
   readonly uuid: string[] = []
   readonly name: string[] = []
   readonly managedBy: (string | null)[] = []
+  readonly addedTraits: (readonly string[])[] = []
   readonly dedicatedTo: (string | null)[] = []
   readonly traitSet: LabelSet[] = []
   readonly aggregateSet: LabelSet[] = []
@@ -58,8 +61,6 @@ export class CandidateTable {
 
   #rowById = new Map<ProviderId, Row>()
   #rowByUuid = new Map<string, Row>()
-  #classByName = new Map<string, number>()
-  #classLists = new Map<string, readonly number[]>()
   #free: Row[] = []
   #rowsEver = 0
   #torn = new Set<ProviderId>()
@@ -81,8 +82,7 @@ export class CandidateTable {
   }
 
   column(resourceClass: string): Column | null {
-    const index = this.#classByName.get(resourceClass)
-    return index === undefined ? null : this.classes[index]!
+    return this.#classes.find(resourceClass)
   }
 
   parentRow(row: Row): Row {
@@ -124,12 +124,23 @@ export class CandidateTable {
   /** A claim: the new absolute `used`. False when the provider or its inventory is unknown. */
   use(id: ProviderId, resourceClass: string, used: number, generation: number): boolean {
     const row = this.#rowById.get(id)
-    const index = this.#classByName.get(resourceClass)
-    if (row === undefined || index === undefined) return false
-    if (!this.classes[index]!.use(row, used)) return false
+    if (row === undefined || !this.column(resourceClass)?.use(row, used)) return false
     this.generation[row] = generation
     this.summaryText[row] = undefined
     this.version++
+    return true
+  }
+
+  /** Replaces parts of a provider. False when it is unknown. */
+  replace(id: ProviderId, generation: number, { inventories, traits, aggregates }: SnapshotParts): boolean {
+    const row = this.#rowById.get(id)
+    if (row === undefined) return false
+    this.version++
+    this.generation[row] = generation
+    this.summaryText[row] = undefined
+    const isOther = this.#putLabels(row, { traits, aggregates })
+    if (isOther) this.shapeVersion = this.version
+    if ((inventories && this.#putInventories(row, inventories)) || isOther) this.#touch(row)
     return true
   }
 
@@ -140,6 +151,7 @@ export class CandidateTable {
     if (known !== undefined) changed = this.#rename(row, snapshot)
     this.generation[row] = snapshot.generation
     this.managedBy[row] = snapshot.managedBy ?? null
+    this.addedTraits[row] = snapshot.addedTraits ?? NO_TRAITS
     if (this.#dedicate(row, snapshot.dedicatedTo ?? null)) changed = true
     this.summaryText[row] = undefined
     if (this.#putInventories(row, snapshot.inventories)) changed = true
@@ -193,10 +205,16 @@ export class CandidateTable {
   #rename(row: Row, snapshot: ProviderSnapshot): boolean {
     this.name[row] = snapshot.name
     if (this.uuid[row] === snapshot.uuid) return false
-    this.#rowByUuid.delete(this.uuid[row]!)
+    this.#forgetUuid(row)
     this.#rowByUuid.set(snapshot.uuid, row)
     this.uuid[row] = snapshot.uuid
     return true
+  }
+
+  /** A uuid may have gone from one provider to another, which is put before this one. */
+  #forgetUuid(row: Row): void {
+    const uuid = this.uuid[row]!
+    if (this.#rowByUuid.get(uuid) === row) this.#rowByUuid.delete(uuid)
   }
 
   #remove(id: ProviderId): void {
@@ -208,7 +226,7 @@ export class CandidateTable {
     this.traitSet[row] = this.traits.change(row, this.traitSet[row]!, [], this.rowsMax)
     this.aggregateSet[row] = this.aggregates.change(row, this.aggregateSet[row]!, [], this.rowsMax)
     this.#rowById.delete(id)
-    this.#rowByUuid.delete(this.uuid[row]!)
+    this.#forgetUuid(row)
     this.live.delete(row)
     this.#free.push(row)
     this.shapeVersion = this.version
@@ -218,23 +236,22 @@ export class CandidateTable {
   #putInventories(row: Row, inventories: readonly InventorySnapshot[]): boolean {
     let changed = false
     for (const one of inventories) {
-      if (this.classes[this.#class(one.resourceClass)]!.put(row, one, this.rowsMax)) changed = true
+      if (this.#classes.column(one.resourceClass).put(row, one, this.rowsMax)) changed = true
     }
     const before = this.classesOf[row]!
-    const list = this.#classList(inventories)
+    const list = this.#classes.listOf(inventories)
     if (list === before) return changed
     for (const index of before) if (!list.includes(index)) this.classes[index]!.remove(row)
     this.classesOf[row] = list
     return true
   }
 
-  #putLabels(row: Row, snapshot: ProviderSnapshot): boolean {
-    const traits = this.traits.change(row, this.traitSet[row]!, snapshot.traits, this.rowsMax)
-    const aggregates = this.aggregates.change(row, this.aggregateSet[row]!, snapshot.aggregates, this.rowsMax)
-    const changed = traits !== this.traitSet[row] || aggregates !== this.aggregateSet[row]
-    this.traitSet[row] = traits
-    this.aggregateSet[row] = aggregates
-    return changed
+  #putLabels(row: Row, put: SnapshotParts): boolean {
+    const [hadTraits, hadAggregates] = [this.traitSet[row]!, this.aggregateSet[row]!]
+    if (put.traits) this.traitSet[row] = this.traits.change(row, hadTraits, put.traits, this.rowsMax)
+    if (put.aggregates)
+      this.aggregateSet[row] = this.aggregates.change(row, hadAggregates, put.aggregates, this.rowsMax)
+    return this.traitSet[row] !== hadTraits || this.aggregateSet[row] !== hadAggregates
   }
 
   #link(row: Row): void {
@@ -287,23 +304,6 @@ export class CandidateTable {
     this.#torn.clear()
   }
 
-  #class(name: string): number {
-    const known = this.#classByName.get(name)
-    if (known !== undefined) return known
-    this.#classByName.set(name, this.classes.length)
-    return this.classes.push(new Column(name)) - 1
-  }
-
-  #classList(inventories: readonly InventorySnapshot[]): readonly number[] {
-    if (inventories.length === 0) return NO_CLASSES
-    const list = inventories.map(one => this.#classByName.get(one.resourceClass)!).sort((a, b) => a - b)
-    const key = list.join()
-    const known = this.#classLists.get(key)
-    if (known !== undefined) return known
-    this.#classLists.set(key, list)
-    return list
-  }
-
   #reserve(rows: number): void {
     if (rows <= this.rowsMax) return
     this.rowsMax = Math.max(rows, this.rowsMax * 2)
@@ -315,7 +315,7 @@ export class CandidateTable {
   }
 }
 
-const NO_CLASSES: readonly number[] = []
+const NO_TRAITS: readonly string[] = []
 
 /** A column of ids: a plain array of doubles, with a type that says that only ids are in it. */
 type Ids = Float64Array<ArrayBuffer> & { [row: Row]: ProviderId }

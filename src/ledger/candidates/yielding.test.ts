@@ -259,9 +259,30 @@ test('a long answer is written in turns, and a provider that vanishes meanwhile 
   table.apply({ puts: [flat(7000, { DISK_GB: 1 })], removes: [asId(17)] })
   let turn = writing.next()
   while (!turn.done) turn = writing.next()
-  const body = parse(turn.value)
+  const written = Buffer.concat(turn.value)
+  const body = parse(written)
   assert.equal(body.allocation_requests.length, 4999)
   assert.equal(Object.keys(body.provider_summaries).length, 4999)
-  assert.equal(turn.value.toString().includes(uuid('b', 17)), false)
-  assert.equal(turn.value.toString().includes(uuid('b', 7000)), false)
+  assert.equal(written.toString().includes(uuid('b', 17)), false)
+  assert.equal(written.toString().includes(uuid('b', 7000)), false)
+})
+
+test('a long answer ends although a provider changes at every turn, and names only what is true at its end', () => {
+  const world = Array.from({ length: 3000 }, (_, i) => flat(i + 1, { VCPU: 1 }))
+  const table = loaded(world)
+  const result = searchNow(table, request([group('', { VCPU: 1 })]), WORK_MAX)
+  const writing = answerYielding(table, result, NEWEST)
+  let gone = 0
+  let turn = writing.next()
+  for (; !turn.done; turn = writing.next()) {
+    const next = world[(gone * 7) % 3000]!
+    if (gone++ % 2 === 0) table.remove(next.id)
+    else table.put({ ...next, traits: ['CUSTOM_NEW'] })
+  }
+  const body = parse(Buffer.concat(turn.value))
+  const named = body.allocation_requests.map(({ allocations }) => Object.keys(allocations)[0]!)
+  const unchanged = world.filter(({ uuid }) => table.rowOfUuid(uuid) >= 0 && table.stamp[table.rowOfUuid(uuid)]! <= 1)
+  assert.ok(gone > 5)
+  assert.deepEqual(named.sort(), unchanged.map(({ uuid }) => uuid).sort())
+  for (const uuid of named) assert.ok(uuid in body.provider_summaries, uuid)
 })

@@ -3,8 +3,9 @@ import { subject } from '../../events/subject.ts'
 import type { Problem } from '../../problems/problem.ts'
 import type { UseChange } from '../../store/change.ts'
 import { GuardFailed, StoreConflict } from '../../store/failure.ts'
+import type { Topic } from '../../store/log.ts'
 import type { Command } from '../../store/statement.ts'
-import { mark, note, runAll, type Subject, together, type Write } from '../../store/transaction.ts'
+import { mark, note, runAll, type Subject, together, wake, type Write } from '../../store/transaction.ts'
 import { Book, type BookConsumer, type BookInventory, type BookProvider } from './book.ts'
 import { type ClaimRequest, consumersOf, namesIn, subjectsOf } from './claim.ts'
 import { decide } from './decide.ts'
@@ -12,6 +13,8 @@ import * as sql from './statements.ts'
 
 // Earlier than any expiry.
 const NEVER = -1
+/** The parts of Holdfast that wait until others give back what they have closed, and how they are woken. */
+const WAITS: ReadonlyMap<string | null, Topic> = new Map([['leases', 'leases']])
 
 /** Decides and writes a batch of requests; each gets its own verdict, null for granted. */
 export function* claimBatch(requests: readonly ClaimRequest[], now: number): Write<(Problem | null)[]> {
@@ -95,9 +98,18 @@ function* openBook(requests: readonly ClaimRequest[], now: number): Write<Book> 
     sql.classesKnown({ names }),
   )
   const book = new Book(new Set(classRows.map(row => row.name)))
-  for (const { parent_id, managed_by, dedicated_to, ...row } of providerRows) {
-    const owned = { parentId: parent_id, managedBy: managed_by, dedicatedTo: dedicated_to }
-    book.addProvider({ ...row, ...owned, bumps: 0, inventories: new Map() })
+  for (const row of providerRows) {
+    book.addProvider({
+      id: row.id,
+      uuid: row.uuid,
+      generation: row.generation,
+      revision: row.revision,
+      parentId: row.parent_id,
+      managedBy: row.managed_by,
+      dedicatedTo: row.dedicated_to,
+      bumps: 0,
+      inventories: new Map(),
+    })
   }
   // Another process made this consumer after we took our locks. Only a fresh start locks all that it has.
   const locked = new Set(consumerRows.map(row => row.uuid))
@@ -178,6 +190,15 @@ function* closeBook(book: Book, now: number): Write<void> {
   if (uses.length > 0 && counts.at(-1) !== uses.length)
     throw new GuardFailed('a claim did not fit where it was decided')
   yield* note([...bumped, ...revised].map(useChange))
+  const topics = providers.flatMap(provider => (isGivenBack(provider) ? (WAITS.get(provider.managedBy) ?? []) : []))
+  yield* wake(...new Set(topics))
+}
+
+/** Whether something of a closed inventory was released. */
+function isGivenBack({ managedBy, inventories }: BookProvider): boolean {
+  return (
+    managedBy !== null && inventories.values().some(({ blocked, used, usedBefore }) => blocked && used < usedBefore)
+  )
 }
 
 function useChange({ id, revision, generation, inventories }: BookProvider): UseChange {

@@ -118,6 +118,21 @@ describe('deciding a claim', () => {
     assert.equal(decide(book, release('a')), null)
   })
 
+  test('what is claimed of a blocked inventory may go to another consumer, but not become more', () => {
+    const book = bookWith([{}])
+    decide(book, replace(claims('server', { p0: { VCPU: 2 } })))
+    Object.assign(book.providers.get('p0')!.inventories.get('VCPU')!, { blocked: true })
+    const kind = (...all: ConsumerClaims[]) => decide(book, replace(...all))?.kind
+    assert.equal(kind(claims('server', {}), claims('move', { p0: { VCPU: 2 } })), undefined)
+    assert.equal(kind(claims('move', { p0: { VCPU: 1 } }), claims('server', { p0: { VCPU: 1 } })), undefined)
+    const more = [claims('move', {}), claims('server', { p0: { VCPU: 2 } }), claims('b', { p0: { VCPU: 1 } })]
+    assert.equal(kind(...more), 'claim_exceeds_capacity')
+    assert.equal(kind(claims('move', {}), claims('server', { p0: { VCPU: 2, DISK_GB: 3 } })), undefined)
+    assert.deepEqual([used(book), used(book, 'p0', 'DISK_GB')], [2, 3])
+    assert.equal(kind(claims('server', { p0: { VCPU: 1 } })), undefined)
+    assert.equal(kind(claims('server', { p0: { VCPU: 2 } })), 'claim_exceeds_capacity')
+  })
+
   test('units are checked for each claim', () => {
     const book = bookWith([{ minUnit: 2, maxUnit: 6, stepSize: 2 }])
     for (const amount of [1, 3, 8]) {
@@ -183,13 +198,19 @@ test('whatever is asked, use is the sum of the claims, within capacity, and a re
     fc.property(
       fc.array(fc.integer({ min: 0, max: 8 }), { minLength: 3, maxLength: 3 }),
       fc.array(someRequest),
-      (sizes, asked) => {
+      fc.nat({ max: 8 }),
+      (sizes, asked, closedAfter) => {
         const book = bookWith(sizes.map(capacity => ({ capacity })))
-        for (const one of asked) {
+        for (const [i, one] of asked.entries()) {
+          // Of the first provider nothing new can be had from then on.
+          const closed = i >= closedAfter ? [...book.providers.get('p0')!.inventories.values()] : []
+          for (const inventory of closed) Object.assign(inventory, { blocked: true })
+          const most = closed.map(inventory => inventory.used)
           const request =
             typeof one === 'string' ? release(one) : replace(...Object.entries(one).map(([c, r]) => claims(c, r)))
           const before = state(book)
           if (decide(book, request)) assert.deepEqual(state(book), before)
+          closed.forEach((inventory, at) => assert.ok(inventory.used <= most[at]!, 'a closed inventory has more'))
           for (const [provider, { inventories }] of book.providers) {
             for (const inventory of inventories.values()) {
               const sum = [...book.consumers.values()].reduce((total, c) => total + (c.claims.get(inventory) ?? 0), 0)

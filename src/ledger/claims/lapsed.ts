@@ -1,6 +1,6 @@
 // Consumers that expire: after that, others may take what they have.
 import { sql } from 'kysely'
-import { command } from '../../store/statement.ts'
+import { bulk, command } from '../../store/statement.ts'
 import { run, type Write } from '../../store/transaction.ts'
 
 // Locked, so that a consumer whose expiry is just being extended isn't returned.
@@ -17,6 +17,12 @@ export const lapsedOf = command((db, a: { owner: string; now: number; limit: num
 )
 const setExpiry = command((db, a: { consumer: string; expires_at: number | null }) =>
   db.updateTable('consumers').set({ expires_at: a.expires_at }).where('uuid', '=', a.consumer),
+)
+
+/** Sets when each of these expires. */
+export const expireConsumers = bulk<{ uuid: string; expires_at: number }>(
+  { uuid: 'text', expires_at: 'bigint' },
+  (db, r, on) => on.update(db.updateTable('consumers'), 'consumers.uuid', r.uuid).set({ expires_at: r.expires_at }),
 )
 
 export function* expireConsumer(consumer: string, expiresAt: number | null): Write<void> {

@@ -1,12 +1,14 @@
 // Decides and commits waiting claims in batches, one at a time; claims that arrive meanwhile are in the next batch.
 // Claims that need a row that someone keeps locked are set aside, so that the others don't wait for the lock.
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../clock/clock.ts'
 import { limits } from '../../shared/limits.ts'
 import { type Problem, problem } from '../../problems/problem.ts'
 import { isHeldUp, StoreUnavailable } from '../../store/failure.ts'
 import type { Store } from '../../store/store.ts'
 import type { Subject, Write } from '../../store/transaction.ts'
+import type { Mirror } from '../mirror.ts'
+import { AtOnce, type PlainCall } from './at-once.ts'
 import { decideBatch } from './batch.ts'
 import { type ClaimRequest, weightOf } from './claim.ts'
 import { findHeld, namedBy, needs } from './held.ts'
@@ -20,6 +22,8 @@ interface Options<Entry> {
   observe?: (granted: number, refused: number) => void
   /** Records what came of the requests, in the same transaction. */
   record?: (changes: readonly { entry: Entry; subjects: readonly Subject[] }[]) => Write<void>
+  /** On PostgreSQL: what plain requests are decided on, and the name of this process in the log. */
+  atOnce?: { mirror: Mirror; origin: string } | null
 }
 
 interface Waiting<Entry> {
@@ -36,18 +40,22 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   readonly #clock: Clock
   readonly #observe: (granted: number, refused: number) => void
   readonly #record: NonNullable<Options<Entry>['record']> | null
+  readonly #atOnce: AtOnce<Entry> | null
   #waiting: Waiting<Entry>[] = []
   #running = false
+  /** How many requests the batch before had. */
+  #sizeBefore = 0
   /** Claims that need a locked row, and (in #held) the names of such rows. */
   #aside: Waiting<Entry>[] = []
   readonly #held = new Set<string>()
   #isAsideRunning = false
 
-  constructor(store: Store, clock: Clock, { observe = () => {}, record }: Options<Entry> = {}) {
+  constructor(store: Store, clock: Clock, { observe = () => {}, record, atOnce }: Options<Entry> = {}) {
     this.#store = store
     this.#clock = clock
     this.#observe = observe
     this.#record = record ?? null
+    this.#atOnce = atOnce ? new AtOnce({ ...atOnce, record: this.#record, now: () => clock.now() }) : null
   }
 
   /** How many claims wait to be decided. */
@@ -77,8 +85,23 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
 
   // One batch at a time, on PostgreSQL too: two at once only made both of them smaller.
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#decide()
+    while (this.#waiting.length > 0) {
+      await this.#gather()
+      await this.#decide()
+    }
     this.#running = false
+  }
+
+  /**
+   * After a batch its clients ask again, but not all of them within one turn, and a commit for half of them costs almost
+   * as much as one for all. So it takes turns as long as each brings more, up to the size of the batch before.
+   */
+  async #gather(): Promise<void> {
+    let before = 0
+    while (this.#waiting.length > before && this.#waiting.length < this.#sizeBefore) {
+      before = this.#waiting.length
+      await turn()
+    }
   }
 
   #nextBatch(from = this.#waiting): Waiting<Entry>[] {
@@ -87,6 +110,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
       rows += weightOf(from[size]!.request)
       if (rows > limits.claimBatchRowsMax && size > 0) break
     }
+    if (from === this.#waiting) this.#sizeBefore = size
     return from.splice(0, size)
   }
 
@@ -104,6 +128,8 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   /** Decides the given requests, or the next batch, taken when the transaction begins: by then more have come. */
   async #decide(given: readonly Waiting<Entry>[] | null = null): Promise<void> {
     let batch = given
+    if (this.#atOnce) batch = await this.#decidePlain(batch ?? this.#nextBatch(), this.#atOnce)
+    if (batch?.length === 0) return
     const error = await this.#commit(() => (batch ??= this.#nextBatch()))
     if (error === null) return
     batch ??= this.#nextBatch()
@@ -114,6 +140,32 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     }
     // One request made the batch fail. Decided alone, the others can succeed.
     for (const waiting of batch) await this.#decide([waiting])
+  }
+
+  /** Decides the plain requests of a batch in one call each way, and returns those that are still to be decided. */
+  async #decidePlain(batch: readonly Waiting<Entry>[], atOnce: AtOnce<Entry>): Promise<readonly Waiting<Entry>[]> {
+    const { calls, others } = atOnce.split(batch)
+    const rest = [...others]
+    for (const call of calls) rest.push(...(await this.#call(call)))
+    return rest
+  }
+
+  async #call({ requests, work, failed }: PlainCall<Waiting<Entry>>): Promise<readonly Waiting<Entry>[]> {
+    try {
+      await this.#store.write(work, { lockWaitMs: limits.claimLockMs, isAlone: true })
+      this.#observe(requests.length, 0)
+      for (const { resolve } of requests) resolve()
+      return []
+    } catch (error) {
+      if (isHeldUp(error)) await this.#decideOthers(requests, error)
+      else if (error instanceof StoreUnavailable) for (const { reject } of requests) reject(error)
+      else {
+        // Someone was faster than memory. What became of each request is decided on the rows.
+        failed()
+        return requests
+      }
+      return []
+    }
   }
 
   /** One transaction for a batch. Answers all its requests, or none and returns the error. */

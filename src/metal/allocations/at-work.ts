@@ -23,7 +23,8 @@ const othersWaiting = query((db, a: { affinity: string }) =>
     .orderBy('id')
     .limit(limits.allocationsAtWorkMax),
 )
-const anyoneWaiting = query((db, _: object) =>
+/** One that waits, at any conductor. */
+export const anyoneWaiting = query((db, _: object) =>
   db
     .selectFrom('allocations')
     .select('id')

@@ -1,27 +1,19 @@
 // A conductor's writes on allocations. Each is guarded by conductor_affinity: a conductor that was given up finds
 // another one's name there, and changes nothing.
 import { claimBatch } from '../../ledger/claims/batch.ts'
-import type { ClaimRequest } from '../../ledger/claims/claim.ts'
 import { limits } from '../../shared/limits.ts'
 import { Problem } from '../../problems/problem.ts'
-import { jsonIn } from '../../shared/json.ts'
-import { GuardFailed } from '../../store/failure.ts'
 import type { AllocationId, NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { bulk, command, query } from '../../store/statement.ts'
-import { all, mark, run, runAll, type Subject, together, type Write } from '../../store/transaction.ts'
+import { all, mark, run, together, type Write } from '../../store/transaction.ts'
 import type { View } from '../access.ts'
-import { allocationBecame, type AllocationRow, wishOf, withTraits } from './rows.ts'
+import { claimFor, giveNodes, isStillGood, type Pair } from './giving.ts'
+import type { AllocationRow } from './rows.ts'
 import { affinityOf, conductorBecame, hostOf, liveConductors } from '../conductors/rows.ts'
 import type { Drivers } from '../drivers/registry.ts'
-import { given } from '../history/lines.ts'
-import { isOpen } from '../nodes/fleet.ts'
-import { handOver } from '../nodes/hand-over.ts'
-import { isOf } from './matching.ts'
-import { findInstance, noteNode, type NodeRow, OWNER } from '../nodes/rows.ts'
+import { findInstance } from '../nodes/rows.ts'
 import { claimNode } from '../nodes/provider.ts'
-import { mayHaveUntil } from '../nodes/lease-promise.ts'
 import { byProvider, traitsByProvider } from '../nodes/traits.ts'
-import { nameOf, whatBecame } from '../nodes/what-became.ts'
 
 const everyAtWork = query((db, _: object) =>
   db
@@ -71,23 +63,6 @@ const activate = bulk<Activation>({ id: 'bigint', node: 'bigint', affinity: 'tex
     })
     .where('allocations.conductor_affinity', '=', r.affinity)
     .where('allocations.state', '=', 'allocating'),
-)
-interface Taking {
-  id: NodeId
-  instance: string
-  info: NodeRow['instance_info']
-  now: number
-}
-const takeNodes = bulk<Taking>({ id: 'bigint', instance: 'text', info: 'text', now: 'bigint' }, (db, r, on) =>
-  on
-    .update(db.updateTable('nodes'), 'nodes.id', r.id)
-    .set(e => ({
-      instance_uuid: r.instance,
-      instance_info: r.info,
-      updated_at: r.now,
-      revision: e('nodes.revision', '+', 1),
-    }))
-    .where('nodes.instance_uuid', 'is', null),
 )
 interface Failure {
   id: AllocationId
@@ -183,30 +158,6 @@ export function* assign(
   })
 }
 
-interface Pair {
-  allocation: AllocationRow
-  node: NodeRow
-}
-
-/** Memory may have been stale, so this checks again that the node fits. The ledger checks whether it is claimed. */
-function isStillGood(node: NodeRow, has: readonly string[], allocation: AllocationRow): boolean {
-  const { resourceClass, traits, candidates, owner } = wishOf(allocation)
-  const isWanted = candidates === null || candidates.has(node.uuid)
-  const isSuited = node.resource_class === resourceClass && traits.every(trait => has.includes(trait))
-  const isFree = isOpen(node) && node.transition === null && mayHaveUntil(node, allocation.expires_at)
-  return isFree && isSuited && isWanted && isOf(owner, node)
-}
-
-function claimFor(allocation: AllocationRow, node: NodeRow): ClaimRequest {
-  const resources = new Map([[node.uuid, new Map([[node.placement_class, 1]])]])
-  const { uuid: consumer, project_id: projectId, user_id: userId } = allocation
-  return {
-    kind: 'replace',
-    consumers: [{ consumer, projectId, userId, type: 'ALLOCATION', generation: null, resources }],
-    owner: OWNER,
-  }
-}
-
 const isOfItsOwn = (verdict: Problem | undefined) => verdict?.kind === 'consumer_generation_conflict'
 
 function* claimBeside({ allocation, node }: Pair, now: number): Write<boolean> {
@@ -224,39 +175,14 @@ function* claimBeside({ allocation, node }: Pair, now: number): Write<boolean> {
   }
 }
 
-function* writeDown(pairs: readonly Pair[], affinity: string, drivers: Drivers, now: number): Write<void> {
-  if (pairs.length === 0) return
-  const taken = pairs.map(({ allocation, node }) => ({
-    ...node,
-    instance_uuid: allocation.uuid,
-    instance_info: withTraits(node, jsonIn(allocation.traits)),
-    revision: node.revision + 1,
-  }))
-  const counts = yield* runAll([
-    activate({ rows: pairs.map(({ allocation, node }) => ({ id: allocation.id, node: node.id, affinity, now })) }),
-    takeNodes({
-      rows: taken.map(({ id, instance_uuid, instance_info }) => ({
-        id,
-        instance: instance_uuid,
-        info: instance_info,
-        now,
-      })),
-    }),
-  ])
-  if (counts.some(count => count !== pairs.length)) throw new GuardFailed('an allocation changed under its lock')
-  for (const [i, { allocation, node }] of pairs.entries()) {
-    yield* mark(activated(allocation, node, now), ...whatBecame(node, taken[i]!))
-    yield* noteNode(taken[i]!)
-    yield* handOver(taken[i]!, drivers, allocation.request_id, now)
-  }
-}
-
-/** Only an allocation that has waited has reasons: it is its turn now. */
-function activated(allocation: AllocationRow, node: NodeRow, now: number): Subject {
-  const since = allocation.updated_at ?? allocation.created_at
-  const waited = allocation.reasons === null ? {} : { waited_seconds: Math.round((now - since) / 1_000) }
-  const states = { from: allocation.state, to: 'active' }
-  return allocationBecame(allocation, 'active', { ...states, node: nameOf(node), ...waited }, given(allocation, node))
+function* writeDown(
+  pairs: readonly Pair<AllocationRow>[],
+  affinity: string,
+  drivers: Drivers,
+  now: number,
+): Write<void> {
+  const rows = pairs.map(({ allocation, node }) => ({ id: allocation.id, node: node.id, affinity, now }))
+  if (rows.length > 0) yield* giveNodes(pairs, activate({ rows }), drivers, now)
 }
 
 export interface Verdict {

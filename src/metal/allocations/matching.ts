@@ -34,9 +34,10 @@ export function hasRoom({ table }: Supply, node: FleetNode): boolean {
   return row >= 0 && (table.column(node.placement_class)?.roomAt(row) ?? 0) >= 1
 }
 
+/** The traits that the node lacks. Those that Placement's clients have added are not the node's. */
 export function missingTraits({ table }: Supply, node: FleetNode, traits: readonly string[]): string[] {
   const row = table.rowOfId(node.provider_id)
-  return traits.filter(trait => !table.traits.rowsOf(trait)?.has(row))
+  return traits.filter(trait => !table.traits.rowsOf(trait)?.has(row) || table.addedTraits[row]!.includes(trait))
 }
 
 /** Whether the node is of the kind that the wish asks for, whoever has it now and for how long. */

@@ -20,6 +20,8 @@ import { called } from '../called.ts'
 
 export type AllocationRow = Selectable<Schema['allocations']>
 type AllocationState = AllocationRow['state']
+/** Without the number that the database gives it. */
+export type NewAllocation = Omit<AllocationRow, 'id'>
 export interface Allocation extends AllocationRow {
   node_uuid: string | null
 }
@@ -225,10 +227,11 @@ export const withTraits = (
   traits: readonly string[],
 ): NodeRow['instance_info'] => jsonText({ ...jsonIn(instance_info), traits })
 
-export function wishOf(row: AllocationRow): Waiting {
+export const wishOf = (row: AllocationRow): Waiting => ({ ...newWishOf(row), id: row.id })
+
+export function newWishOf(row: NewAllocation): Omit<Waiting, 'id'> {
   const candidates = jsonIn(row.candidate_nodes)
   return {
-    id: row.id,
     name: row.name,
     resourceClass: row.resource_class,
     traits: jsonIn(row.traits),

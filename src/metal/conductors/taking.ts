@@ -4,7 +4,7 @@ import { databaseNow } from '../../clock/database-now.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import { command, query, type Tools } from '../../store/statement.ts'
 import { all, type Read, together, type Write } from '../../store/transaction.ts'
-import type { NodeRow } from '../nodes/rows.ts'
+import { type NodeRow, noteNode } from '../nodes/rows.ts'
 
 interface Taker {
   hostname: string
@@ -82,7 +82,9 @@ const strayLocks = query((db, a: Pick<Seeker, 'incarnation' | 'busy'>, on) =>
 )
 /** Locks nodes with work that is due. */
 export function* takeWork(taker: Taker): Write<NodeRow[]> {
-  return yield* all(takeDue(taker))
+  const taken = yield* all(takeDue(taker))
+  for (const node of taken) yield* noteNode(node)
+  return taken
 }
 
 interface Ahead {

@@ -32,7 +32,7 @@ export function* inspected(node: NodeRow, found: Done, { rules, now, newUuid }: 
   const report = found.inventory ?? {}
   const { resourceClass, properties, traits: named, invalid } = applyRules(rules, report)
   const before = yield* inventoryOn(node.id)
-  const present = yield* traitsOn(node.uuid)
+  const present = yield* traitsOn(node)
   const { traits, given, tooMany } = traitsAfter({
     present,
     before: before?.traits ?? [],

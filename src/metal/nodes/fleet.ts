@@ -1,4 +1,4 @@
-// The nodes in memory, for matching allocations. Each commit here updates them; on PostgreSQL the feed brings the
+// The nodes in memory, for matching allocations and for lists. Each commit here updates them; on PostgreSQL the feed brings the
 // changes of other processes. Whether a node is claimed is in the ledger's candidate table.
 import type { Change } from '../../store/change.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
@@ -6,6 +6,7 @@ import type { PowerState, State } from '../../store/schema/states.ts'
 import { type Query, query } from '../../store/statement.ts'
 import type { Store } from '../../store/store.ts'
 import { all } from '../../store/transaction.ts'
+import { NodesInOrder } from './nodes-in-order.ts'
 import { isUsable } from './states.ts'
 
 /** The columns of a node that a search needs. */
@@ -25,15 +26,16 @@ export interface FleetNode {
   lessee: string | null
   leasable: 0 | 1
   pledged_at: number | null
+  parent_node: string | null
   revision: number
 }
 
 export function fleetNode(row: FleetNode): FleetNode {
   const { id, uuid, provider_id, name, resource_class, placement_class, provision_state, power_state } = row
-  const { maintenance, retired, instance_uuid, owner, lessee, leasable, pledged_at, revision } = row
+  const { maintenance, retired, instance_uuid, owner, lessee, leasable, pledged_at, parent_node, revision } = row
   const place = { id, uuid, provider_id, name, resource_class, placement_class }
   const state = { provision_state, power_state, maintenance, retired, instance_uuid }
-  return { ...place, ...state, owner, lessee, leasable, pledged_at, revision }
+  return { ...place, ...state, owner, lessee, leasable, pledged_at, parent_node, revision }
 }
 
 const COLUMNS = [
@@ -52,10 +54,11 @@ const COLUMNS = [
   'lessee',
   'leasable',
   'pledged_at',
+  'parent_node',
   'revision',
 ] as const
 
-const everyNode = query((db, _: object) => db.selectFrom('nodes').select(COLUMNS))
+const everyNode = query((db, _: object) => db.selectFrom('nodes').select(COLUMNS).orderBy('id'))
 const nodesOfProviders = query((db, a: { providers: readonly ProviderId[] }, on) =>
   db
     .selectFrom('nodes')
@@ -103,6 +106,7 @@ export class Fleet {
   readonly #byUuid = new Map<string, FleetNode>()
   readonly #byName = new Map<string, FleetNode>()
   readonly #classes = new Map<string, ClassNodes>()
+  readonly #inOrder = new NodesInOrder<FleetNode>()
   /** For each read under way: the providers whose nodes were deleted since it began. A provider never comes back. */
   readonly #goneDuring = new Set<Set<ProviderId>>()
 
@@ -152,6 +156,11 @@ export class Fleet {
     return this.#byProvider.values()
   }
 
+  /** All nodes, in the order of their ids. */
+  get inOrder(): Pick<NodesInOrder<FleetNode>, 'after'> & { readonly list: readonly FleetNode[] } {
+    return this.#inOrder
+  }
+
   ofProvider(provider: ProviderId): FleetNode | undefined {
     return this.#byProvider.get(provider)
   }
@@ -177,6 +186,7 @@ export class Fleet {
     const before = this.#byProvider.get(node.provider_id)
     if (before && before.revision > node.revision) return
     if (before) this.#remove(before.provider_id)
+    this.#inOrder.put(node)
     this.#byProvider.set(node.provider_id, node)
     this.#byUuid.set(node.uuid, node)
     if (node.name !== null) this.#byName.set(node.name, node)
@@ -191,6 +201,8 @@ export class Fleet {
 
   #drop(provider: ProviderId): void {
     for (const gone of this.#goneDuring) gone.add(provider)
+    const node = this.#byProvider.get(provider)
+    if (node) this.#inOrder.delete(node.id)
     this.#remove(provider)
   }
 

@@ -1,6 +1,7 @@
 // Creates, changes and deletes nodes, and sets their maintenance. A node and its provider in the ledger change in one
 // transaction.
-import { createProvider, deleteProvider } from '../../ledger/providers.ts'
+import { giveUpProvider, takeBackProvider } from '../../ledger/managed.ts'
+import { createProvider } from '../../ledger/new-provider.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
 import { jsonIn } from '../../shared/json.ts'
@@ -64,7 +65,9 @@ export function* createNode(wanted: NewNodeRequest, drivers: Drivers, who: Princ
   if (columns.instance_uuid !== null) yield* requireFreeInstance(columns.instance_uuid, uuid, now)
   yield* requireParent(columns.parent_node, uuid, EVERYTHING)
   const chassis_id = yield* chassisId(attributes['chassis_uuid'])
-  const provider = yield* createProvider({ uuid, name: uuid, parentUuid: null, managedBy: OWNER }, now)
+  const provider =
+    (yield* takeBackProvider(uuid, OWNER)) ??
+    (yield* createProvider({ uuid, name: uuid, parentUuid: null, managedBy: OWNER }, now))
   const row = {
     ...HIDDEN,
     ...BLANK,
@@ -223,7 +226,7 @@ export function* deleteNode(ident: string, access: Access, now: number): Write<v
   const holder = yield* holderOf(node, now)
   if (holder) throw refuse(`Node ${called(node)} is claimed by consumer ${holder}, who must release it first.`)
   yield* dropNode(node)
-  yield* deleteProvider(node.uuid, OWNER)
+  yield* giveUpProvider(node.uuid, OWNER, now)
 }
 
 /** A uuid that the client gave, or a new one. */

@@ -14,7 +14,7 @@ import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { query, type Query, type Tools } from '../../store/statement.ts'
 import { one, type Read, together } from '../../store/transaction.ts'
 import { inView, type View } from '../access.ts'
-import type { NodeKey } from './rows.ts'
+import { type NodeKey, OWNER } from './rows.ts'
 import { afterMarker, inOrder, type Marker } from '../pages.ts'
 
 /** Filters that compare a field with a value; null means no filter. */
@@ -44,7 +44,7 @@ export interface TraitFilter {
   notAny: readonly string[] | null
 }
 
-interface Page {
+export interface Page {
   sortKey: SortKey
   descending: boolean
   limit: number
@@ -160,6 +160,7 @@ const providersWith = query((db, a: { names: readonly string[]; least: number },
     .innerJoin('traits as t', 't.id', 'p.trait_id')
     .select('p.provider_id')
     .where(on.isIn('t.name', a.names))
+    .where('p.origin', '=', OWNER)
     .groupBy('p.provider_id')
     .having(sql<boolean>`count(*) >= cast(${a.least} as bigint)`),
 )

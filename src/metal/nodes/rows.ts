@@ -91,6 +91,16 @@ const nodeByInstance = query((db, a: { instance: string }) => selectNodes(db).wh
 const lockById = command((db, a: { id: NodeId }, on) =>
   on.lock(db.selectFrom('nodes').selectAll().where('id', '=', a.id)),
 )
+/** Skips nodes that someone else has locked: the batch waits for nobody. */
+export const lockFreeNodes = command((db, a: { ids: readonly NodeId[] }, on) =>
+  on.lockFree(
+    db
+      .selectFrom('nodes')
+      .selectAll()
+      .where(on.isIn('id', a.ids, 'bigint'))
+      .orderBy('id'),
+  ),
+)
 const twins = query((db, a: { uuid: string; name: string | null }) =>
   db
     .selectFrom('nodes')
@@ -120,7 +130,15 @@ const bumpRevision = command((db, a: { id: NodeId }) =>
   db
     .updateTable('nodes')
     .set(e => ({ revision: e('revision', '+', 1) }))
-    .where('id', '=', a.id),
+    .where('id', '=', a.id)
+    .returningAll(),
+)
+/** Like `reviseNode`, for many that the caller has locked, and notes. */
+export const reviseNodes = command((db, a: { ids: readonly NodeId[] }, on) =>
+  db
+    .updateTable('nodes')
+    .set(e => ({ revision: e('revision', '+', 1) }))
+    .where(on.isIn('id', a.ids, 'bigint')),
 )
 const removeNode = command((db, a: { id: NodeId }) => db.deleteFrom('nodes').where('id', '=', a.id))
 
@@ -221,14 +239,15 @@ export function* saveNode(before: NodeRow, after: NodeRow): Write<void> {
   yield* noteNode({ ...after, revision: after.revision + 1 })
 }
 
-/** Tells the caches in memory what the node is now. */
+/** Tells the caches in memory what the node is now. Whoever changes a node's row does: lists are made from memory. */
 export function* noteNode(node: NodeRow): Write<void> {
   yield* note([{ provider: node.provider_id, room: 'metal', attached: fleetNode(node) }])
 }
 
 /** Raises the revision when the API's view of the node has changed but its row has not. */
 export function* reviseNode(id: NodeId): Write<void> {
-  yield* run(bumpRevision({ id }))
+  const revised = yield* one(bumpRevision({ id }))
+  if (revised) yield* noteNode(revised)
 }
 
 export function* dropNode(node: NodeRow): Write<void> {

@@ -1,5 +1,5 @@
-// A cache of nodes with their traits. A list reads ids and revisions from the database, and then only the nodes that
-// are missing or outdated here. The revision is read each time, so nothing old is ever shown.
+// A cache of nodes with their traits. Who asks for nodes says at which revision they are, from memory that has all that
+// is committed or from the database, so nothing old is ever shown. Nodes that are missing or outdated here are read.
 import { limits } from '../../shared/limits.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import type { Read } from '../../store/transaction.ts'
@@ -12,6 +12,11 @@ export interface ShelvedNode extends Node {
   texts: Map<object, Buffer>
 }
 
+type Key = Pick<NodeKey, 'id' | 'revision'>
+
+/** A hold that expires doesn't change the revision. */
+const hasLapsed = ({ reserved_until: until }: Node, now: number) => until !== null && until <= now
+
 export class NodeShelf {
   readonly #nodes = new Map<NodeId, ShelvedNode>()
 
@@ -21,14 +26,24 @@ export class NodeShelf {
     if (this.#nodes.size > limits.shelvedNodesMax) this.#nodes.delete(this.#nodes.keys().next().value!)
   }
 
+  /** These nodes, in this order, if all are here and none is older. */
+  known(keys: readonly Key[], now: number): ShelvedNode[] | null {
+    const found: ShelvedNode[] = []
+    for (const { id, revision } of keys) {
+      const node = this.#nodes.get(id)
+      if (node === undefined || node.revision < revision || hasLapsed(node, now)) return null
+      found.push(node)
+    }
+    return found
+  }
+
   /** These nodes, in this order, in their present state. */
-  *fetch(keys: readonly Pick<NodeKey, 'id' | 'revision'>[], now: number): Read<ShelvedNode[]> {
+  *fetch(keys: readonly Key[], now: number): Read<ShelvedNode[]> {
     const found: (ShelvedNode | undefined)[] = []
     const missing: NodeId[] = []
     for (const { id, revision } of keys) {
       const node = this.#nodes.get(id)
-      // A hold that expires doesn't change the revision.
-      const isCurrent = node?.revision === revision && (node.reserved_until ?? Infinity) > now
+      const isCurrent = node !== undefined && node.revision >= revision && !hasLapsed(node, now)
       found.push(isCurrent ? node : undefined)
       if (!isCurrent) missing.push(id)
     }
@@ -49,9 +64,7 @@ function* read(ids: readonly NodeId[], now: number): Read<Map<NodeId, ShelvedNod
 }
 
 const withoutLapsed = (node: Node, now: number): Node =>
-  node.reserved_until === null || node.reserved_until > now
-    ? node
-    : { ...node, reservation_uuid: null, reserved_until: null, reserved_for: null }
+  !hasLapsed(node, now) ? node : { ...node, reservation_uuid: null, reserved_until: null, reserved_for: null }
 
 /** The writer's text for a node, cached until the node changes. */
 export function textOf(node: ShelvedNode, writer: (node: ShelvedNode) => string): Buffer {

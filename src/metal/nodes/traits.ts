@@ -1,12 +1,11 @@
-// The traits of a node, which are stored as the traits of its provider.
+// The traits of a node, which are stored as traits of its provider. Those that Placement's clients add there are not its.
 import { limits } from '../../shared/limits.ts'
-import { providerTraits } from '../../ledger/traits.ts'
 import { problem } from '../../problems/problem.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, mark, type Read, run, type Write } from '../../store/transaction.ts'
 import type { Access } from '../access.ts'
-import { findNode, lockNode } from './rows.ts'
+import { findNode, lockNode, type NodeRow, noteNode, OWNER } from './rows.ts'
 import { syncProvider } from './provider.ts'
 import { requireUnbooked } from './lease-promise.ts'
 import { isTraitName } from './trait-names.ts'
@@ -24,6 +23,7 @@ export const traitsByProvider = query((db, a: { providers: readonly ProviderId[]
     .innerJoin('traits as t', 't.id', 'p.trait_id')
     .select(['p.provider_id', 't.name'])
     .where(on.isIn('p.provider_id', a.providers, 'bigint'))
+    .where('p.origin', '=', OWNER)
     .orderBy('p.provider_id')
     .orderBy('t.name'),
 )
@@ -43,11 +43,11 @@ export function requireTraitNames(names: readonly string[]): void {
 }
 
 export function* nodeTraits(ident: string, access: Access): Read<string[]> {
-  return yield* traitsOn((yield* findNode(ident, access)).uuid)
+  return yield* traitsOn(yield* findNode(ident, access))
 }
 
-export function* traitsOn(uuid: string): Read<string[]> {
-  return (yield* providerTraits(uuid)).traits.map(trait => trait.name)
+export function* traitsOn({ provider_id }: Pick<NodeRow, 'provider_id'>): Read<string[]> {
+  return (yield* all(traitsByProvider({ providers: [provider_id] }))).map(trait => trait.name)
 }
 
 /** The traits by provider; providers without traits are left out. */
@@ -66,13 +66,14 @@ type Change = (present: readonly string[]) => readonly string[]
 /** Changes the node's traits and returns the new ones. Works in any state, even while a conductor has the lock. */
 export function* changeTraits(ident: string, access: Access, change: Change, now: number): Write<string[]> {
   const node = yield* lockNode(ident, access)
-  const present = yield* traitsOn(node.uuid)
+  const present = yield* traitsOn(node)
   const traits = [...new Set(change(present))].sort()
   requireTraitNames(traits)
   if (traits.join() === present.join()) return traits
   if (present.some(name => !traits.includes(name))) requireUnbooked(node, 'traits')
   yield* syncProvider(node, now, traits)
   yield* run(touch({ id: node.id, now }))
+  yield* noteNode({ ...node, revision: node.revision + 1 })
   yield* mark(traitsChanged(node, present, traits))
   return traits
 }

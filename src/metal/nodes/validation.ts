@@ -1,5 +1,4 @@
 // Validates a node: the settings of each interface, and what a deployment needs.
-import { providerTraits } from '../../ledger/traits.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
 import { jsonIn } from '../../shared/json.ts'
@@ -8,6 +7,7 @@ import { type Driver, type InterfaceName, type Machine, VALIDATED, type WantedSt
 import type { Drivers } from '../drivers/registry.ts'
 import type { NodeRow } from './rows.ts'
 import { mergedSteps, nameOf } from './steps.ts'
+import { traitsOn } from './traits.ts'
 import { stepsOfTemplates } from '../templates.ts'
 import { limits } from '../../shared/limits.ts'
 import { called } from '../called.ts'
@@ -80,7 +80,7 @@ export function stepProblem(
   return null
 }
 
-function* deployProblem({ uuid }: NodeRow, { instanceInfo }: Machine): Read<string | null> {
+function* deployProblem({ uuid, provider_id }: NodeRow, { instanceInfo }: Machine): Read<string | null> {
   const image = instanceInfo['image_source']
   if (image !== undefined && !isImage(image)) {
     return `instance_info/image_source must be a URL or the UUID of an image, not ${JSON.stringify(image)}.`
@@ -92,8 +92,7 @@ function* deployProblem({ uuid }: NodeRow, { instanceInfo }: Machine): Read<stri
   if (!names.every(name => typeof name === 'string')) {
     return 'Error parsing traits from Node instance_info: expected a list of strings.'
   }
-  const { traits } = yield* providerTraits(uuid)
-  const has = new Set(traits.map(trait => trait.name))
+  const has = new Set(yield* traitsOn({ provider_id }))
   const missing = [...new Set(names)].filter(name => !has.has(name)).sort()
   if (missing.length === 0) return null
   return (

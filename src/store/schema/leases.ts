@@ -14,6 +14,8 @@ export interface LeaseTables {
     vcpus_ceiling: number
     memory_mb_ceiling: number
     disk_gb_ceiling: number
+    /** For the classes that bookings take beside these; null when there are none. */
+    extras_ceiling: Generated<JsonText<Extras> | null>
     created_at: number
     updated_at: number | null
   }
@@ -48,7 +50,7 @@ export interface LeaseTables {
     id: string
     lease_id: string
     position: number
-    resource_type: 'virtual:instance' | 'physical:host' | 'physical:node'
+    resource_type: Terms['resource_type']
     status: 'pending' | 'active' | 'deleted'
     terms: JsonText<Terms>
     missing_resources: 0 | 1
@@ -79,12 +81,35 @@ export interface LeaseTables {
     end_at: number
     free_at: number
     allocation: string | null
+    /** What it takes beside vcpus, memory and disk; null when that is nothing. */
+    extras: JsonText<Extras> | null
+  }
+  nova_work: {
+    reservation_id: string
+    lease_id: string
+    /** Grows with each change, so that work for an older wish doesn't count as done. */
+    version: Generated<number>
+    /** null: Nova has what it should have. */
+    due_at: number | null
+    /** Until when someone works on it. */
+    taken_until: number | null
+    /** Rounds of this version that Nova answered, and that left something to wait for. */
+    attempts: Generated<number>
+    /** Tries that failed, one after the other. */
+    failures: Generated<number>
+    /** What is wrong since the last try. */
+    error: string | null
+    created_at: number
+    updated_at: number
   }
   test_clock: {
     one: number
     ahead_ms: number
   }
 }
+
+/** Amounts of resource classes, by name. */
+export type Extras = Readonly<Record<string, number>>
 
 /** What was asked for, kept as it was sent, and shown again. */
 export interface InstanceTerms {
@@ -96,6 +121,37 @@ export interface InstanceTerms {
   /** null: anywhere; true: all on one host; false: each on another host. */
   affinity: boolean | null
   resource_properties: string
+}
+
+/** A flavor as it was when it was booked: what becomes of it later changes nothing. */
+export interface SourceFlavor {
+  id: string
+  name: string
+  vcpus: number
+  ram_mb: number
+  disk_gb: number
+  ephemeral_gb: number
+  swap_mb: number
+  rxtx_factor: number
+  is_public: boolean
+  extra_specs: Readonly<Record<string, string>>
+}
+
+/** What a server of a flavor takes of its host, and which hosts will do. */
+export interface FlavorNeeds {
+  size: { vcpus: number; memory_mb: number; disk_gb: number; extras?: Extras }
+  required: readonly string[]
+  forbidden: readonly string[]
+}
+
+export interface FlavorTerms {
+  resource_type: 'flavor:instance'
+  /** The id of the flavor that was named. */
+  flavor_id: string
+  amount: number
+  affinity: boolean | null
+  flavor: SourceFlavor
+  needs: FlavorNeeds
 }
 
 export interface HostTerms {
@@ -117,4 +173,4 @@ export interface NodeTerms {
   candidate_nodes?: readonly string[]
 }
 
-export type Terms = InstanceTerms | HostTerms | NodeTerms
+export type Terms = InstanceTerms | FlavorTerms | HostTerms | NodeTerms

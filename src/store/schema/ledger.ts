@@ -47,6 +47,8 @@ export interface LedgerTables {
   provider_traits: {
     provider_id: ProviderId
     trait_id: TraitId
+    /** Who gave it: `placement`, or the owner of the provider. */
+    origin: Generated<string>
   }
   provider_aggregates: {
     provider_id: ProviderId

@@ -76,7 +76,7 @@ export const Promised: Component = () => {
 function whatOf({ reservations }: Lease): string {
   return reservations
     .map(one => {
-      if (one['resource_type'] === 'virtual:instance') {
+      if (one['amount'] !== undefined) {
         return PAGE.slots(Number(one['amount'] ?? 1), `${Number(one['vcpus'] ?? 1)} VCPU`)
       }
       const count = Number(one['max'] ?? one['min'] ?? 1)

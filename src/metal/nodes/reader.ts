@@ -1,0 +1,132 @@
+// Reads nodes for clients: from memory when it surely has all that is committed, and else from the database. So nothing
+// old is ever shown, in any process.
+import { canonicalUuid } from '../../ledger/uuid.ts'
+import { problem } from '../../problems/problem.ts'
+import type { Store } from '../../store/store.ts'
+import type { Access, View } from '../access.ts'
+import type { Fleet, FleetNode } from './fleet.ts'
+import { listNodeKeys, type NodeFilter, type Page, type TraitFilter } from './list.ts'
+import { findNodeKey } from './rows.ts'
+import type { NodeShelf, ShelvedNode } from './shelf.ts'
+
+interface NodeReaderOptions {
+  store: Store
+  fleet: Fleet
+  shelf: NodeShelf
+  /** Whether the fleet surely has all that was committed before the call. */
+  isFresh: () => Promise<boolean>
+}
+
+interface Wanted {
+  view: View
+  filter: NodeFilter
+  traits: TraitFilter
+  page: Page
+}
+
+interface NodePage {
+  nodes: readonly ShelvedNode[]
+  /** The uuid of its last node, when there is a next page. */
+  marker: string | null
+}
+
+const notFound = (name: string) => problem('metal_not_found', { what: 'Node', name })
+
+export class NodeReader {
+  readonly #store: Store
+  readonly #fleet: Fleet
+  readonly #shelf: NodeShelf
+  readonly #isFresh: () => Promise<boolean>
+
+  constructor({ store, fleet, shelf, isFresh }: NodeReaderOptions) {
+    this.#store = store
+    this.#fleet = fleet
+    this.#shelf = shelf
+    this.#isFresh = isFresh
+  }
+
+  /** The node of this uuid or name. */
+  async one(ident: string, access: Access, now: number): Promise<ShelvedNode> {
+    if (await this.#isFresh()) {
+      const uuid = canonicalUuid(ident)
+      const key = uuid ? this.#fleet.withUuid(uuid) : this.#fleet.named(ident)
+      if (!key || !isInView(key, access.view)) throw notFound(ident)
+      access.permit(key)
+      const [node] = await this.#fetch([key], now)
+      // Looked at again: it may have been read anew, and be others' now.
+      if (!node || !isInView(node, access.view)) throw notFound(ident)
+      access.permit(node)
+      return node
+    }
+    const shelf = this.#shelf
+    const [node] = await this.#store.read(function* () {
+      return yield* shelf.fetch([yield* findNodeKey(ident, access)], now)
+    })
+    return node!
+  }
+
+  async list(wanted: Wanted, now: number): Promise<NodePage> {
+    const { view, filter, traits, page } = wanted
+    const matches = page.sortKey === 'id' ? matcherOf(view, filter, traits) : null
+    if (matches && (await this.#isFresh())) {
+      const keys = this.#keysOf(matches, view, page)
+      const nodes = await this.#fetch(keys.slice(0, page.limit), now)
+      return { nodes: nodes.filter(matches), marker: keys.length > page.limit ? keys.at(-2)!.uuid : null }
+    }
+    const shelf = this.#shelf
+    return this.#store.read(function* () {
+      const keys = yield* listNodeKeys(view, filter, traits, page, now)
+      const nodes = yield* shelf.fetch(keys.slice(0, page.limit), now)
+      return { nodes, marker: keys.length > page.limit ? nodes.at(-1)!.uuid : null }
+    })
+  }
+
+  /** Those that are gone by now are left out. */
+  async #fetch(keys: readonly FleetNode[], now: number): Promise<ShelvedNode[]> {
+    return this.#shelf.known(keys, now) ?? (await this.#store.read(() => this.#shelf.fetch(keys, now)))
+  }
+
+  /** The nodes of a page, and one more when there is a next page. */
+  #keysOf(matches: Matcher, view: View, { marker, descending, limit }: Page): FleetNode[] {
+    const { inOrder } = this.#fleet
+    const last = marker === null ? null : this.#fleet.withUuid(marker)
+    if (last === undefined || (last && !isInView(last, view))) throw notFound(marker!)
+    const { list } = inOrder
+    const keys: FleetNode[] = []
+    const step = descending ? -1 : 1
+    let at = descending ? list.length - 1 : 0
+    if (last) at = descending ? inOrder.after(last.id) - 2 : inOrder.after(last.id)
+    for (; at >= 0 && at < list.length && keys.length <= limit; at += step) {
+      const node = list[at]!
+      if (matches(node)) keys.push(node)
+    }
+    return keys
+  }
+}
+
+const isInView = ({ owner, lessee }: FleetNode, { all, project }: View): boolean =>
+  all === 1 || (project !== null && (owner === project || lessee === project))
+
+type Matcher = (node: FleetNode) => boolean
+
+/** Filters that compare a field which the fleet has. */
+const COMPARED = ['instance_uuid', 'lessee', 'maintenance', 'owner', 'parent_node'] as const
+const ALSO_COMPARED = ['provision_state', 'resource_class', 'retired'] as const
+/** Filters that the fleet can decide in other ways. */
+const DECIDED = new Set<string>([...COMPARED, ...ALSO_COMPARED, 'associated', 'project', 'include_children'])
+
+/** Says which nodes a list has; null when only the database knows. */
+function matcherOf(view: View, filter: NodeFilter, traits: TraitFilter): Matcher | null {
+  if (Object.values(traits).some(names => names !== null)) return null
+  const given = Object.entries(filter).filter(([, value]) => value !== null)
+  if (given.some(([name]) => !DECIDED.has(name))) return null
+  const { associated, project, include_children: hasChildren, parent_node: parent } = filter
+  const equal = [...COMPARED, ...ALSO_COMPARED].filter(name => filter[name] !== null)
+  const isWithChildren = hasChildren === 1 || parent !== null
+  return node =>
+    (isWithChildren || node.parent_node === null) &&
+    (view.all === 1 || isInView(node, view)) &&
+    (associated === null || (node.instance_uuid !== null) === (associated === 1)) &&
+    (project === null || node.owner === project || node.lessee === project) &&
+    equal.every(name => node[name] === filter[name])
+}
