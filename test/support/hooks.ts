@@ -13,8 +13,10 @@ const SCRIPT = `#!/bin/sh
 folder=$1 hook=$2
 letter=$(cat)
 printf '%s\\n' "$letter" >> "$folder/letters"
+# Whoever sees the number may change the word.
+word=$(cat "$folder/$hook.do" 2>/dev/null)
 echo $$ > "$folder/$hook.pid"
-case $(cat "$folder/$hook.do" 2>/dev/null) in
+case $word in
 fail) echo 'working hard'; echo 'no space left'; exit 3 ;;
 later) rm "$folder/$hook.do"; echo 'still writing'; exit 75 ;;
 hang) while [ ! -e "$folder/go" ]; do sleep 0.05; done ;;
