@@ -207,14 +207,14 @@ export const limits = {
   // An hour: longer than any real step, and still an end.
   fakeDelayMsMax: 60 * 60_000,
 
-  // Entries under one seal: hashing them takes about two milliseconds, for which writers wait on SQLite.
-  auditSealEntries: 256,
+  // Entries under one seal: reading and hashing them takes about eight milliseconds, for which writers wait on SQLite.
+  auditSealEntries: 1_024,
   // Entries younger than this may still be unsealed.
   auditSealMs: 1_000,
   // Dropped in one transaction.
-  auditPruneSeals: 64,
+  auditPruneSeals: 16,
   // Checked in one transaction: four thousand entries.
-  auditCheckSeals: 16,
+  auditCheckSeals: 4,
   auditPageMax: 1_000,
   // A hundred years.
   auditKeepDaysMax: 36_500,
