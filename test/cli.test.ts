@@ -53,6 +53,7 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'requests-max': [1_024, 11, 12, 13],
   'request-share': [25, 11, 12, 13],
   'streams-max': [1_000, 11, 12, 13],
+  'linger-ms': [250, 11, 12, 13],
   'event-source': ['/holdfast', '/file', '/environment', '/flag'],
   'webhook-allow': ['', '10.0.0.0/8', '10.1.0.0/16', '10.2.0.0/16'],
   'mail-smtp': [null, 'smtp://file.example', 'smtp://environment.example', 'smtp://flag.example'],

@@ -85,6 +85,22 @@ describe('a server that is told to stop', () => {
     await stopped
   })
 
+  test('serves on for a moment, and each answer ends its connection', async () => {
+    const server = await startServer('sqlite::memory:', { lingerMs: 1_000 })
+    const [used, idle] = (await inUse(server.origin, 2)) as [Wire, Wire]
+    const stopped = server.stop()
+    await used.send(GET('/placement/resource_providers'))
+    await used.closed
+    assert.match(used.heard, /HTTP\/1.1 200 OK\r\n(?:(?!HTTP).)*connection: close\r\n(?:(?!HTTP).)*$/is)
+    const late = await Wire.to(server.origin)
+    await late.send(GET('/placement/resource_providers'))
+    await late.closed
+    assert.match(late.heard, /^HTTP\/1.1 200 /)
+    await idle.closed
+    await stopped
+    await assert.rejects(Wire.to(server.origin), { code: 'ECONNREFUSED' })
+  })
+
   test('gives a slow reader the whole of a large answer', async t => {
     const folder = mkdtempSync(join(tmpdir(), 'holdfast-drain-'))
     t.after(() => rmSync(folder, { recursive: true }))

@@ -167,6 +167,12 @@ const TABLE = {
     fallback: limits.streamsMax,
     help: 'most streams of events at once; further ones are told to come back',
   },
+  lingerMs: {
+    flag: 'linger-ms <ms>',
+    is: Type.Integer({ minimum: 0, maximum: limits.lingerMsMax }),
+    fallback: limits.lingerMs,
+    help: 'when it is told to stop, it goes on serving this long, and each answer says that its connection ends',
+  },
   eventSource: {
     flag: 'event-source <name>',
     is: Type.String({ pattern: '^[!-~]{1,255}$' }),

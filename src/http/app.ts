@@ -16,6 +16,7 @@ import { loggedUrl } from './logged-url.ts'
 
 interface HttpSettings extends AdmissionSettings, TlsFiles {
   trustForwarded: string
+  lingerMs: number
   keystoneUrl: string | null
 }
 
@@ -60,7 +61,7 @@ export async function createHttp(
   app.decorateRequest('caller', null)
   app.decorateRequest('ticket', null)
   app.decorateRequest('held', null)
-  const draining = drainOnClose(app)
+  const draining = drainOnClose(app, config.lingerMs)
   const trustsProxies = config.trustForwarded !== '0'
   // One hook, because each costs every request.
   app.addHook('onRequest', (request, reply, next) => {

@@ -1,7 +1,9 @@
-// Stops serving without cutting clients off: accepted requests get their whole answer, later ones get 503, and after a
-// time limit the remaining connections are closed.
+// Stops serving without cutting clients off. For a moment all is served as before, but each answer ends its connection:
+// a client that sends just as an idle connection is closed can't know what became of its request. Then accepted requests
+// get their whole answer, later ones get 503, and after a time limit the remaining connections are closed.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { limits } from '../shared/limits.ts'
 import { problem } from '../problems/problem.ts'
@@ -14,11 +16,12 @@ interface Draining {
 }
 
 /** Lets `app.close()` drain. */
-export function drainOnClose(app: FastifyInstance): Draining {
+export function drainOnClose(app: FastifyInstance, lingerMs: number): Draining {
   const connections = new Connections(app.server)
-  app.addHook('preClose', done => {
+  app.addHook('preClose', async () => {
+    connections.isLeaving = true
+    if (lingerMs > 0) await sleep(lingerMs)
     connections.drain()
-    done()
   })
   return {
     refuse: () => {
@@ -26,7 +29,7 @@ export function drainOnClose(app: FastifyInstance): Draining {
       if (connections.isDraining) throw problem('unavailable', { reason: 'the service is stopping' })
     },
     tell: reply => {
-      if (connections.isDraining) void reply.header('connection', 'close')
+      if (connections.isLeaving) void reply.header('connection', 'close')
     },
   }
 }
@@ -40,6 +43,9 @@ interface Traffic {
 }
 
 class Connections {
+  /** No connection outlives its next answer. */
+  isLeaving = false
+  /** And nothing new is begun. */
   isDraining = false
   readonly #traffic = new Map<Socket, Traffic>()
   /** All TCP sockets, also those where the TLS handshake isn't finished. */

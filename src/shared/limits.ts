@@ -45,6 +45,9 @@ export const limits = {
   brokenLingerMs: 500,
   // Longer than the slowest honest request, shorter than an orchestrator's patience with SIGTERM.
   drainMsMax: 8_000,
+  // Longer than a proxy with some load leaves a connection idle.
+  lingerMs: 250,
+  lingerMsMax: 60_000,
   // The process exits this long after all was stopped, whatever still holds it.
   exitMsMax: 500,
   // Requests slower than this are logged.

@@ -22,7 +22,8 @@ export async function startServer(
   settings: Partial<Config> = {},
   role: 'serve' | 'api' = 'serve',
 ): Promise<Server> {
-  const config = loadConfig({ port: 0, auth: 'noauth2', placementPolicy: 'legacy', logLevel: 'silent' }, {}, undefined)
+  const flags = { port: 0, auth: 'noauth2', placementPolicy: 'legacy', logLevel: 'silent', lingerMs: 0 }
+  const config = loadConfig(flags, {}, undefined)
   const api = await startApi({ ...config, database, ...settings }, role)
   return { origin: api.address, stop: () => api.stop() }
 }
