@@ -52,6 +52,10 @@ export class Attempt {
     this.#options = options
   }
 
+  get #session(): Session {
+    return this.#client as unknown as Session
+  }
+
   /** The connection broke, although the transaction is committed. */
   get isBroken(): boolean {
     return this.#isBroken
@@ -79,7 +83,7 @@ export class Attempt {
   }
 
   async #executeAlone(call: Call): Promise<Answer> {
-    const session = this.#client as unknown as Session
+    const session = this.#session
     session.notice = null
     this.#options.write?.committing()
     try {
@@ -103,8 +107,10 @@ export class Attempt {
       while (!step.done) {
         // `begin` is sent with the first burst.
         const calls = step.value
-        const sent = opened === null ? [...this.#freshPlans(), (opened = this.#begin())] : []
-        const [answers] = await Promise.all([Promise.all(calls.map(call => this.#take(call))), ...sent])
+        const [answers] = await this.#session.atOnce(() => {
+          const sent = opened === null ? [...this.#freshPlans(), (opened = this.#begin())] : []
+          return Promise.all([Promise.all(calls.map(call => this.#take(call))), ...sent])
+        })
         step = transaction.next(answers)
       }
       if (opened) await this.#commit()
@@ -149,11 +155,14 @@ export class Attempt {
 
   async #commit(): Promise<void> {
     const { report } = this
-    const logged = report.isEmpty ? null : this.#execute(append({ rows: rowsOf(report, this.#options.origin) }))
-    const told = report.history.length === 0 ? null : this.#execute(appendHistory({ rows: report.history }))
-    this.#options.write?.committing()
+    const send = () => {
+      const logged = report.isEmpty ? null : this.#execute(append({ rows: rowsOf(report, this.#options.origin) }))
+      const told = report.history.length === 0 ? null : this.#execute(appendHistory({ rows: report.history }))
+      this.#options.write?.committing()
+      return Promise.all([logged, told, this.#client.query('commit')])
+    }
     try {
-      await Promise.all([logged, told, this.#client.query('commit')])
+      await this.#session.atOnce(send)
     } catch (error) {
       if (this.#xid === null) throw error
       await this.#settle(error)
@@ -174,7 +183,7 @@ export class Attempt {
 
   /** Null when nobody can tell: the database is away, or another server is in its place. */
   async #outcomeOf(xid: string): Promise<'committed' | 'aborted' | null> {
-    const { server } = this.#client as unknown as Session
+    const { server } = this.#session
     const until = performance.now() + limits.outcomeMsMax
     let failures = 0
     while (performance.now() < until && failures < 2) {
