@@ -33,7 +33,7 @@ export const isInSchema = ({ file }: Mutant): boolean => file.endsWith('.sql')
 function changeFile(mutant: Mutant, url: URL): void {
   const read = fs.readFileSync
   const changed = (path: fs.PathOrFileDescriptor, options?: Parameters<typeof read>[1]) => {
-    const found = read(path, options)
+    const found = read(path, options as never)
     const isIt = path instanceof URL ? path.href === url.href : path === fileURLToPath(url)
     return isIt ? mutated(mutant, String(found)) : found
   }

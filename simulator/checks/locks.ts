@@ -35,8 +35,8 @@ const AT_REST = new Set([
 export class Locks {
   #nodes = new Map<string, NodeNow>()
   #conductors = new Map<string, ConductorNow>()
-  /** When a node last left a state of rest. */
-  readonly #leftAt = new Map<string, number>()
+  /** When a node was last seen at rest. */
+  readonly #restedAt = new Map<string, number>()
 
   async look(inside: Inside): Promise<Finding[]> {
     const nodes = new Map((await inside.rows<NodeNow>(NODES)).map(node => [node.uuid, node]))
@@ -53,9 +53,9 @@ export class Locks {
   #judge(node: NodeNow, conductors: ReadonlyMap<string, ConductorNow>, inside: Inside): Finding[] {
     const before = this.#nodes.get(node.uuid)
     const findings: Finding[] = []
-    if (before && AT_REST.has(before.state) && !AT_REST.has(node.state)) this.#leftAt.set(node.uuid, inside.now())
     if (before && before.state !== 'available' && node.state === 'available' && node.cleans)
       findings.push(...this.#cleaned(node, inside))
+    if (AT_REST.has(node.state)) this.#restedAt.set(node.uuid, inside.now())
     const isNew = node.lock !== null && node.lock !== before?.lock
     if (isNew && conductors.get(node.lock!)?.online !== 1) {
       findings.push({ check: 'locks', text: `node ${node.uuid} was locked by ${node.lock}, whom others have given up` })
@@ -66,9 +66,9 @@ export class Locks {
     return findings
   }
 
-  /** Only after a cleaning that a machine has really done since its node left its last rest. */
+  /** Only after a cleaning that a machine has really done since its node was last at rest. */
   #cleaned({ uuid }: NodeNow, { deeds }: Inside): Finding[] {
-    const since = this.#leftAt.get(uuid) ?? 0
+    const since = this.#restedAt.get(uuid) ?? 0
     const isClean = deeds.some(
       deed => deed.node === uuid && deed.step === 'clean' && deed.isDone && deed.began >= since,
     )
