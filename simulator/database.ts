@@ -87,6 +87,10 @@ async function makeTemplate(url: string, maintenance: pg.Client): Promise<void> 
   }
 }
 
+const WHOLE_NUMBERS: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
+}
+
 /** One run's database, and a connection to it outside of the virtual network. */
 export class Database {
   readonly url: string
@@ -96,7 +100,7 @@ export class Database {
   constructor(url: string, drop: () => Promise<unknown>) {
     this.url = url
     this.#drop = drop
-    this.#admin = new pg.Client({ connectionString: url })
+    this.#admin = new pg.Client({ connectionString: url, types: WHOLE_NUMBERS })
   }
 
   /** The path of the server's socket. */
@@ -109,13 +113,13 @@ export class Database {
     await this.#admin.connect()
   }
 
-  async rows<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
-    return (await this.#admin.query<Row>(sql, values)).rows
+  async rows<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.#admin.query(sql, [...values])).rows as Row[]
   }
 
   /** The same, planned once. */
-  async named<Row extends pg.QueryResultRow>(name: string, text: string): Promise<Row[]> {
-    return (await this.#admin.query<Row>({ name, text })).rows
+  async named<Row extends object>(name: string, text: string): Promise<Row[]> {
+    return (await this.#admin.query({ name, text })).rows as Row[]
   }
 
   /** Who blocks each of these, by pid. */

@@ -10,9 +10,9 @@ export class History {
   readonly #print: ((line: string) => void) | null
   #count = 0
 
-  constructor(now: () => number, print: ((line: string) => void) | null = null) {
+  constructor(now: () => number, print?: (line: string) => void) {
     this.#now = now
-    this.#print = print
+    this.#print = print ?? null
   }
 
   add(who: string, what: string): void {

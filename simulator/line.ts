@@ -14,6 +14,9 @@ const DEADLOCK_MS = 1_000
 /** These are done in virtual time. */
 const TIMEOUTS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
 
+/** Writes to anything that invariants look at. */
+const TOUCHES = /\b(insert into|update|delete from) "(?!conductors"|log")|\b(claim_new|release_all)\(/
+
 interface Unit {
   bytes: Buffer
   /** The texts of its statements. */
@@ -42,15 +45,14 @@ export class Line implements Wire {
   isListening = false
   /** Nothing gets through any more, and neither side is told. */
   isSilent = false
-  /** The next answer to a commit is lost, and the connection with it. */
-  losesCommit = false
   xactSince: number | null = null
   waitingSince: number | null = null
   #sessionLockMs = 0
   #idleMs = 0
   #lockMs = 0
   #notifies = false
-  #commits = false
+  #writes = false
+  #touches = false
   #activity = 0
   /** For each answer to come: whether it says numbers that PostgreSQL made by itself. */
   readonly #hidden: boolean[] = []
@@ -172,7 +174,9 @@ export class Line implements Wire {
       if (lockMs !== null) this.#lockMs = lockMs
       if (/\bnotify\b|\border_log\b/.test(text)) this.#notifies = true
       if (/^listen\b/.test(text)) this.isListening = true
-      if (/^commit\b|\b(claim_new|release_all)\(/.test(text)) this.#commits = true
+      // A transaction that writes asks for its number first; a call is a transaction by itself.
+      if (/\bpg_current_xact_id\(|\b(claim_new|release_all)\(/.test(text)) this.#writes = true
+      if (TOUCHES.test(text)) this.#touches = true
     }
     this.xactSince ??= this.#network.now
     const looks = units.some(({ text }) => text.includes('pg_stat_activity'))
@@ -210,13 +214,13 @@ export class Line implements Wire {
       this.xactSince = null
       this.#lockMs = this.#sessionLockMs
     } else this.#watchIdle()
-    const isCommit = this.#commits && this.backend.status === 'I'
-    this.#commits = this.#commits && this.backend.status !== 'I'
-    if (isCommit) network.committed(this)
+    const isCommit = this.#writes && this.backend.status === 'I'
+    const isOfInterest = isCommit && this.#touches
+    if (isCommit) this.#writes = this.#touches = false
+    if (isCommit) network.committed(this, isOfInterest)
     if (this.isClosed || this.isSilent) return
-    if (isCommit && this.losesCommit) {
+    if (isCommit && network.losesAnswer(this)) {
       network.history.add(this.name, 'the answer to a commit is lost')
-      this.losesCommit = false
       return this.breaks('ECONNRESET')
     }
     const bytes = Buffer.concat(answers.map(answer => answer.bytes))

@@ -6,12 +6,22 @@ import { type Drivers, driversOf } from '../src/metal/drivers/registry.ts'
 import type { Stream } from './chance.ts'
 import type { History } from './history.ts'
 
+/** A step that a machine was told to do. */
+export interface Deed {
+  node: string
+  step: string
+  began: number
+  /** Null while it runs, and for ever if its process died. */
+  ended: number | null
+  isDone: boolean
+}
+
 export class Machines {
   /** How often a step fails, and how often it hangs for long. */
   failures = 0
   hangs = 0
-  /** The last step that each machine has done, by its node's uuid. */
-  readonly lastDone = new Map<string, string>()
+  /** All that was done, in the order of its beginning. */
+  readonly deeds: Deed[] = []
   readonly #chance: Stream
   readonly #history: History
 
@@ -27,12 +37,15 @@ export class Machines {
   async work(process: string, { step }: Task, { uuid }: Machine, { signal }: Site): Promise<void> {
     const isHanging = this.#chance.happens(this.hangs)
     const ms = isHanging ? this.#chance.between(10_000, 60_000) : 20 + this.#chance.float() ** 2 * 2_500
+    const deed: Deed = { node: uuid, step, began: Date.now(), ended: null, isDone: false }
+    this.deeds.push(deed)
     this.#history.add(process, `${step} begins on ${uuid}`)
     await sleep(ms, null, { signal }).catch(() => {})
+    deed.ended = Date.now()
     if (signal.aborted) throw new HardwareFailure('the step was given up')
     if (this.#chance.happens(this.failures)) throw new HardwareFailure(`the machine failed at ${step}`)
     this.#history.add(process, `${step} is done on ${uuid}`)
-    this.lastDone.set(uuid, step)
+    deed.isDone = true
   }
 }
 

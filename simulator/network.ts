@@ -16,7 +16,7 @@ interface NetworkOptions {
   /** How long a call of one statement waits for a lock. */
   callLockMs: number
   /** Called after each commit, once the server is at rest. */
-  committed: () => void
+  committed: (isOfInterest: boolean) => void
 }
 
 export class Network {
@@ -32,6 +32,8 @@ export class Network {
   isAway = false
   slowMs = 0
   notificationLoss = 0
+  /** Those who don't get the answer to their next commit. */
+  readonly losingNext = new Set<Owner>()
   readonly #owner: Owner
   readonly #options: NetworkOptions
   readonly #made = new Map<Owner, number>()
@@ -76,9 +78,14 @@ export class Network {
     return [...this.lines].filter(line => line.owner === owner)
   }
 
-  committed(line: Line): void {
+  committed(line: Line, isOfInterest: boolean): void {
     this.history.add(line.name, 'commits')
-    this.#options.committed()
+    this.#options.committed(isOfInterest)
+  }
+
+  /** Whether the answer to this commit doesn't arrive. */
+  losesAnswer({ owner }: Line): boolean {
+    return this.losingNext.delete(owner)
   }
 
   losesNotification(): boolean {

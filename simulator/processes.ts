@@ -25,6 +25,7 @@ export interface Surroundings {
 
 /** The pause before whatever watches over a process starts it again. */
 const RESTART_MS = 500
+export const TAKE_OVER_MS = 5_000
 
 export class Process {
   readonly name: string
@@ -129,5 +130,5 @@ const configFor = (conductorName: string, database: string): Config => ({
   ),
   database,
   databaseConnections: 4,
-  takeOverMs: 3_000,
+  takeOverMs: TAKE_OVER_MS,
 })

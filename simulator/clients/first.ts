@@ -1,4 +1,6 @@
 // A small client of claims, nodes and allocations.
+import type { Inside } from '../checks/inside.ts'
+import type { Cast, CastOptions } from '../simulation.ts'
 import type { Chance, Finding, Service } from '../port.ts'
 
 export type Actor = (service: Service, chance: Chance, told: (finding: Finding) => void) => Promise<void>
@@ -50,5 +52,38 @@ export const nodes: Actor = async (service, chance) => {
     await send('POST', '/allocations', { name: allocation, resource_class: 'big', ...(chance.happens(0.5) && { wait: 30 }) })
     await service.sleep(chance.int(2_000))
     await send('DELETE', `/allocations/${allocation}`)
+  }
+}
+
+const STUCK = `select 'a node is locked: ' || uuid as what from nodes where lock_incarnation is not null
+  union all select 'a node is on its way: ' || uuid from nodes where transition is not null
+  union all select 'an allocation is not decided: ' || uuid from allocations where state = 'allocating'`
+
+export class FirstCast implements Cast {
+  readonly #options: CastOptions
+
+  constructor(options: CastOptions) {
+    this.#options = options
+  }
+
+  async prepare(): Promise<void> {}
+
+  async act(): Promise<void> {
+    const { service, chance, told } = this.#options
+    const actors = [claims, claims, nodes, nodes]
+    await Promise.all(actors.map((actor, number) => actor(service, chance.stream(String(number)), told)))
+  }
+
+  async afterCommit(): Promise<Finding[]> {
+    return []
+  }
+
+  async whenQuiet(): Promise<Finding[]> {
+    return []
+  }
+
+  async examine({ rows }: Inside): Promise<Finding[]> {
+    const stuck = await rows<{ what: string }>(STUCK)
+    return stuck.map(({ what }) => ({ check: 'liveness', text: what }))
   }
 }
