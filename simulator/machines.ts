@@ -24,8 +24,11 @@ export class Machines {
   readonly deeds: Deed[] = []
   readonly #chance: Stream
   readonly #history: History
+  /** The clocks of processes are wrong. */
+  readonly #now: () => number
 
-  constructor(chance: Stream, history: History) {
+  constructor(chance: Stream, history: History, now: () => number) {
+    this.#now = now
     this.#chance = chance
     this.#history = history
   }
@@ -37,11 +40,11 @@ export class Machines {
   async work(process: string, { step }: Task, { uuid }: Machine, { signal }: Site): Promise<void> {
     const isHanging = this.#chance.happens(this.hangs)
     const ms = isHanging ? this.#chance.between(10_000, 60_000) : 20 + this.#chance.float() ** 2 * 2_500
-    const deed: Deed = { node: uuid, step, began: Date.now(), ended: null, isDone: false }
+    const deed: Deed = { node: uuid, step, began: this.#now(), ended: null, isDone: false }
     this.deeds.push(deed)
     this.#history.add(process, `${step} begins on ${uuid}`)
     await sleep(ms, null, { signal }).catch(() => {})
-    deed.ended = Date.now()
+    deed.ended = this.#now()
     if (signal.aborted) throw new HardwareFailure('the step was given up')
     if (this.#chance.happens(this.failures)) throw new HardwareFailure(`the machine failed at ${step}`)
     this.#history.add(process, `${step} is done on ${uuid}`)

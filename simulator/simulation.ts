@@ -126,7 +126,7 @@ class Run {
     }
     const callLockMs = limits.claimLockMs
     const network = new Network({ world, chance: chance.stream('network'), database, history, callLockMs, committed })
-    const machines = new Machines(chance.stream('machines'), history)
+    const machines = new Machines(chance.stream('machines'), history, () => world.now)
     const around = { world, chance: chance.stream('processes'), history, network, machines, database: database.url }
     const roles = chance.stream('roles').pick(CASTS)
     const processes = roles.map((role, number) => new Process(`p${number}`, role, around))

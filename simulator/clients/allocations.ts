@@ -81,7 +81,7 @@ export async function decided(
       return body.state
     }
     if (service.now() >= until) return null
-    await service.sleep(100)
+    await service.sleep(300)
   }
 }
 
@@ -131,7 +131,9 @@ export function tenant({ model, who, as, classes, until, pauseMs, toleranceMs, l
       await pause()
       if (state === 'active' && allocation.until !== null && chance.happens(0.5))
         await close(client, allocation, chance.int(1_500))
-      if (state === 'active' && deploys && chance.happens(0.3)) await use(client, allocation)
+      // Without an end: nobody else gets the node meanwhile.
+      if (state === 'active' && deploys && allocation.until === null && chance.happens(0.5))
+        await use(client, allocation)
       if (state === 'active') await model.look(allocation.known, client)
       if (chance.happens(0.15) && allocation.until !== null) continue
       await giveBack(model, client, allocation)

@@ -23,7 +23,7 @@ export async function rest(client: Client, uuid: string, until: number): Promise
       body.target_power_state === null
     if (isAtRest) return body
     if (status === 404 || service.now() >= until) return null
-    await service.sleep(100)
+    await service.sleep(300)
   }
 }
 

@@ -74,7 +74,7 @@ export function waiter({ model, line, who, resourceClass, until, pauseMs, tolera
             `${standing.allocation.name} still waits, but ${other.allocation.name}, which came later, had the node`,
           )
         }
-        await service.sleep(150)
+        await service.sleep(250)
       }
     }
 
