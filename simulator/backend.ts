@@ -37,7 +37,7 @@ export class Backend {
   async open(): Promise<void> {
     const socket = connect(this.#database.socket)
     this.#socket = socket
-    socket.on('data', bytes => this.#heard(bytes))
+    socket.on('data', (bytes: Buffer) => this.#heard(bytes))
     socket.on('error', () => {})
     socket.on('close', () => {
       this.#isClosed = true
@@ -83,8 +83,7 @@ export class Backend {
     this.#socket?.destroy()
     this.#isClosed = true
     if (this.#isStopped) return 'blocked'
-    if (this.pid !== 0 && (this.status !== 'I' || this.#due.length > 0)) return this.#ended()
-    return 'gone'
+    return this.pid === 0 ? 'gone' : this.#ended()
   }
 
   /** At the end of a run. Dropping the database ends those that are left. */

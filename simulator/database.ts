@@ -124,7 +124,11 @@ export class Database {
 
   /** Who blocks each of these, by pid. */
   async blockers(pids: readonly number[]): Promise<Map<number, number[]>> {
-    const asked = { name: 'blockers', text: 'select pid, pg_blocking_pids(pid) as by from unnest($1::int[]) as pid', values: [pids] }
+    const asked = {
+      name: 'blockers',
+      text: 'select pid, pg_blocking_pids(pid) as by from unnest($1::int[]) as pid',
+      values: [pids],
+    }
     const { rows } = await this.#admin.query<{ pid: number; by: number[] }>(asked)
     return new Map(rows.map(({ pid, by }) => [pid, by]))
   }

@@ -23,7 +23,7 @@ interface Fault {
 type Kind = keyof typeof KINDS
 
 /** For some time: the end comes with the end of the faults at the latest. */
-const for_ = (place: Place, ms: number, end: () => void) => place.world.after(ms, NATURE.get(place.world)!, end)
+const later = (place: Place, ms: number, end: () => void) => place.world.after(ms, NATURE.get(place.world)!, end)
 const NATURE = new WeakMap<World, Owner>()
 
 /** Does its damage; returns what to say of it. */
@@ -40,7 +40,7 @@ const KINDS = {
     const { owner } = process
     const ms = chance.between(200, 14_000)
     owner.isPaused = true
-    for_(place, ms, () => place.world.resume(owner))
+    later(place, ms, () => place.world.resume(owner))
     return `${process.name} is paused for ${Math.round(ms)} ms`
   },
   'kill connection'({ network, processes }: Place, chance: Stream) {
@@ -64,19 +64,19 @@ const KINDS = {
     const ms = chance.between(100, 9_000)
     place.network.isAway = true
     for (const line of place.network.lines) if (!line.isClosed) line.breaks('ECONNRESET')
-    for_(place, ms, () => (place.network.isAway = false))
+    later(place, ms, () => (place.network.isAway = false))
     return `the database is away for ${Math.round(ms)} ms`
   },
   slow(place: Place, chance: Stream) {
     const ms = chance.between(500, 6_000)
     place.network.slowMs = chance.between(20, 1_500)
-    for_(place, ms, () => (place.network.slowMs = 0))
+    later(place, ms, () => (place.network.slowMs = 0))
     return `the network is slow for ${Math.round(ms)} ms`
   },
   deaf(place: Place, chance: Stream) {
     const ms = chance.between(1_000, 20_000)
     place.network.notificationLoss = 1
-    for_(place, ms, () => (place.network.notificationLoss = 0))
+    later(place, ms, () => (place.network.notificationLoss = 0))
     return `notifications are lost for ${Math.round(ms)} ms`
   },
   skew({ processes }: Place, chance: Stream) {
@@ -87,7 +87,7 @@ const KINDS = {
   machines(place: Place, chance: Stream) {
     const ms = chance.between(1_000, 15_000)
     Object.assign(place.machines, { failures: chance.between(0, 0.5), hangs: chance.between(0, 0.3) })
-    for_(place, ms, () => Object.assign(place.machines, { failures: 0, hangs: 0 }))
+    later(place, ms, () => Object.assign(place.machines, { failures: 0, hangs: 0 }))
     return `machines fail and hang for ${Math.round(ms)} ms`
   },
 } satisfies Record<string, (place: Place, chance: Stream) => string>

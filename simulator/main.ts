@@ -1,17 +1,115 @@
-// npm run simulate
-import './time.ts'
-import { FirstCast } from './clients/first.ts'
-import { startServer } from './database.ts'
-import { simulate } from './simulation.ts'
+// npm run simulate: runs seeds of the simulator, as many at a time as there are cores.
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { Outcome, Wish } from './worker.ts'
 
-const [first, count, shows, faults='general'] = process.argv.slice(2)
-const server = await startServer()
-try {
-  for (let seed = Number(first); seed < Number(first)+Number(count); seed++) {
-    const print = shows==='y' ? (line: string) => console.log(line.slice(0, 400)) : undefined
-    const { last, ...result } = await simulate(server, { seed, mix: 'first', faults, loadMs: 10_000, castFor: options => new FirstCast(options), ...(print && { print }) })
-    console.log(JSON.stringify(result))
-  }
-} finally {
-  await server.stop()
+const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url))
+const STORY_LINES = 60
+
+const HELP = `usage: npm run simulate -- [options]
+  --seed <n>       the first seed (1)
+  --seeds <n>      how many seeds, one after the other (1)
+  --mix <name>     which clients act (first)
+  --faults <name>  which faults happen: general, none, crashes, connections, answers, outages, machines (general)
+  --only <list>    only these faults, by number, with commas between
+  --load <s>       for how many virtual seconds the clients act (10)
+  --steps <n>      the load ends after so many events at the latest
+  --workers <n>    how many runs at a time (one for each core)
+  --trace          prints all that happens
+  --whole          leaves a failure as it is: doesn't look for the faults that it needs`
+
+const { values: given } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    seeds: { type: 'string', default: '1' },
+    mix: { type: 'string', default: 'first' },
+    faults: { type: 'string', default: 'general' },
+    only: { type: 'string' },
+    load: { type: 'string', default: '10' },
+    steps: { type: 'string' },
+    workers: { type: 'string', default: String(availableParallelism()) },
+    trace: { type: 'boolean', default: false },
+    whole: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+const whole = (name: string, text: string, least = 1): number => {
+  const number = Number(text)
+  if (Number.isSafeInteger(number) && number >= least) return number
+  console.error(`--${name} must be a whole number from ${least}, not '${text}'`)
+  return process.exit(2)
 }
+
+class Worker {
+  readonly #child: ChildProcess = fork(WORKER, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+
+  async run(wish: Wish): Promise<Outcome> {
+    this.#child.send(wish)
+    const [message] = (await Promise.race([
+      once(this.#child, 'message'),
+      once(this.#child, 'exit').then(() => [{ error: 'the worker has died' }]),
+    ])) as [Outcome | { error: string }]
+    if ('error' in message) throw new Error(`seed ${wish.seed}: ${message.error}`)
+    return message
+  }
+
+  async end(): Promise<void> {
+    if (this.#child.exitCode !== null) return
+    this.#child.send('end')
+    await once(this.#child, 'exit')
+  }
+}
+
+function tell({ result, kept }: Outcome): void {
+  const { seed, findings, hash, steps, commits, virtualMs, realMs, faults } = result
+  const facts = `${faults} faults, ${steps} events, ${commits} commits, ${(virtualMs / 1_000).toFixed(1)} virtual s in ${(realMs / 1_000).toFixed(1)} s`
+  console.log(`seed ${seed}: ${findings.length === 0 ? 'green' : 'RED'}, hash ${hash}, ${facts}`)
+  if (findings.length === 0) return
+  for (const { check, text } of findings) console.log(`  ${check}: ${text}`)
+  for (const line of result.story.filter(line => / fault /.test(line.slice(0, 30)))) console.log(`  ${line}`)
+  console.log('  what happened before it was found:')
+  for (const line of result.story.slice(-STORY_LINES)) console.log(`    ${line.slice(0, 240)}`)
+  const only = kept === null ? '' : ` --only '${kept.join(',')}'`
+  console.log(
+    `  to see all of it: npm run simulate -- --seed ${seed} --mix ${given.mix} --faults ${given.faults} --load ${given.load}${only} --trace`,
+  )
+}
+
+if (given.help) {
+  console.log(HELP)
+  process.exit(0)
+}
+const first = whole('seed', given.seed, 0)
+const seeds = Array.from({ length: whole('seeds', given.seeds) }, (_, place) => first + place)
+const wish = {
+  mix: given.mix,
+  faults: given.faults,
+  loadMs: whole('load', given.load) * 1_000,
+  ...(given.steps && { stepsMax: whole('steps', given.steps) }),
+  ...(given.only !== undefined && {
+    only: given.only
+      .split(',')
+      .filter(Boolean)
+      .map(text => whole('only', text, 0)),
+  }),
+  isTraced: given.trace,
+  isMinimised: !given.whole,
+}
+const left = [...seeds]
+let red = 0
+const work = async () => {
+  const worker = new Worker()
+  for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
+    const outcome = await worker.run({ seed, ...wish })
+    if (outcome.result.findings.length > 0) red++
+    tell(outcome)
+  }
+  await worker.end()
+}
+await Promise.all(Array.from({ length: Math.min(whole('workers', given.workers), seeds.length) }, work))
+if (seeds.length > 1) console.log(`${seeds.length - red} of ${seeds.length} seeds are green`)
+process.exitCode = red > 0 ? 1 : 0

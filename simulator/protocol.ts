@@ -71,7 +71,14 @@ export const errorWith = (fields: ReadonlyMap<string, string>): Buffer =>
   message('E', ...Array.from(fields, ([letter, text]) => `${letter}${text}`), Buffer.alloc(1))
 
 export const failure = (severity: string, code: string, text: string): Buffer =>
-  errorWith(new Map([['S', severity], ['V', severity], ['C', code], ['M', text]]))
+  errorWith(
+    new Map([
+      ['S', severity],
+      ['V', severity],
+      ['C', code],
+      ['M', text],
+    ]),
+  )
 
 const textAt = (body: Buffer, from: number) => body.toString('utf8', from, body.indexOf(0, from))
 

@@ -41,23 +41,29 @@ export class SimulatedService implements Service {
     const name = `request ${++this.#requests}`
     const able = processes.filter(({ role }) => role !== 'conductor')
     const target = process === undefined ? this.#chance.pick(able) : able[process % able.length]!
-    history.add('clients', `${name} to ${target.name}: ${request.method} ${request.url} ${JSON.stringify(request.body) ?? ''}`)
+    history.add(
+      'clients',
+      `${name} to ${target.name}: ${request.method} ${request.url} ${JSON.stringify(request.body) ?? ''}`,
+    )
     return new Promise(resolve => {
       let isOver = false
       const end = (answer: Answer | null) => {
         if (isOver) return
         isOver = true
         forget()
-        history.add('clients', `${name}: ${answer === null ? 'no answer' : `${answer.status} ${JSON.stringify(answer.body)}`}`)
+        history.add(
+          'clients',
+          `${name}: ${answer === null ? 'no answer' : `${answer.status} ${JSON.stringify(answer.body)}`}`,
+        )
         this.#judge(request, answer)
         resolve(answer)
       }
-      const back = (answer: Answer | null) => world.after(this.#travel(), this.owner, () => end(answer))
+      const back = (answer: Answer | null) => void world.after(this.#travel(), this.owner, () => end(answer))
       const forget = target.onDeath(() => back(null))
       world.after(PATIENCE_MS, this.owner, () => end(null))
       world.after(this.#travel(), target.owner, () => {
-        if (!target.app) return back(null)
-        return this.#inject(target, request, back)
+        if (target.app) this.#inject(target, request, back)
+        else back(null)
       })
       if (target.owner.isDead) back(null)
     })
@@ -71,7 +77,8 @@ export class SimulatedService implements Service {
       ...(body !== undefined && { payload: body as object }),
     }
     app!.inject(sent).then(
-      ({ statusCode: status, headers, payload }) => back({ status, headers: headers as Answer['headers'], body: readable(payload) }),
+      ({ statusCode: status, headers, payload }) =>
+        back({ status, headers: headers as Answer['headers'], body: readable(payload) }),
       () => back(null),
     )
   }
@@ -82,7 +89,10 @@ export class SimulatedService implements Service {
 
   #judge({ method, url }: Request, answer: Answer | null): void {
     if (!answer || answer.status < 500 || answer.status === 503) return
-    this.#options.told({ check: 'no 5xx but 503', text: `${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}` })
+    this.#options.told({
+      check: 'no 5xx but 503',
+      text: `${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`,
+    })
   }
 }
 

@@ -40,6 +40,8 @@ export interface Options {
   mix: string
   faults: string
   loadMs: number
+  /** The load ends after so many events, if it hasn't before. */
+  stepsMax?: number
   castFor: (options: CastOptions) => Cast
   /** The numbers of faults that don't happen. */
   leftOut?: ReadonlySet<number>
@@ -57,8 +59,8 @@ export interface Result {
   realMs: number
   /** Of this process, without PostgreSQL's. */
   cpuMs: number
-  /** The last lines of the history. */
-  last: readonly string[]
+  /** The history before the first finding, as far as it is kept. */
+  story: readonly string[]
 }
 
 /** What polls is slower: nothing comes of most polls, and each costs real time. */
@@ -69,6 +71,7 @@ const CASTS: readonly (readonly Role[])[] = [
   ['api', 'serve', 'conductor'],
   ['api', 'api', 'conductor', 'conductor'],
 ]
+const STORY_LINES = 4_000
 const START_MS = 60_000
 const PREPARE_MS = 120_000
 /** All clients end within this time after the load. */
@@ -111,6 +114,7 @@ class Run {
   readonly #service: SimulatedService
   readonly #cast: Cast
   readonly #inside: Inside
+  #story: readonly string[] = []
   #faults = 0
   #commits = 0
   #isUnchecked = false
@@ -134,7 +138,7 @@ class Run {
     this.#service = new SimulatedService({ world, chance: chance.stream('service'), history, processes, told })
     this.#cast = castFor({ mix, service: this.#service, chance: chance.stream('cast'), told, loadMs })
     this.#inside = {
-      rows: (text, values) => database.rows(text, values),
+      rows: (text, values) => world.hold(database.rows(text, values)),
       now: () => world.now,
       takeOverMs: TAKE_OVER_MS,
       memories: () => processes.flatMap(({ name, memory }) => (memory ? [{ name, memory }] : [])),
@@ -163,8 +167,7 @@ class Run {
     const faults = faultsOf(mix, this.#chance.stream('faults'), loadMs)
     this.#faults = faults.length
     unleash(place, faults, leftOut, this.#chance)
-    const acting = this.#clients(loadMs + ACT_MS, () => this.#cast.act(), { least: loadMs, then: () => heal(place) })
-    await acting
+    await this.#clients(loadMs + ACT_MS, () => this.#cast.act(), { least: loadMs, afterwards: () => heal(place) })
     const quietSince = world.now
     await this.#settle(areUp)
     if (!areUp()) this.#told({ check: 'start', text: 'not all processes are up again' })
@@ -188,7 +191,7 @@ class Run {
       steps: this.world.steps,
       commits: this.#commits,
       virtualMs: this.world.now - STARTED,
-      last: this.#history.last(400),
+      story: this.#story,
     }
   }
 
@@ -199,8 +202,8 @@ class Run {
     this.#processes.find(process => process.owner === owner)?.crash()
   }
 
-  /** Lets clients work until they are done; `then` is done meanwhile, after the time that it takes at least. */
-  async #clients(most: number, work: () => Promise<void>, { least = 0, then = () => {} } = {}): Promise<void> {
+  /** Lets clients work until they are done; `afterwards` is done once the time is over that they take at least. */
+  async #clients(most: number, work: () => Promise<void>, { least = 0, afterwards = () => {} } = {}): Promise<void> {
     const { world } = this
     let isDone = false
     await world.as(this.#service.owner, () => {
@@ -210,8 +213,9 @@ class Run {
       )
     })
     const began = world.now
-    await world.runUntil(began + least)
-    then()
+    const steps = world.steps + (this.#options.stepsMax ?? Infinity)
+    await world.runUntil(began + least, () => world.steps >= steps)
+    afterwards()
     await world.runUntil(began + most, () => isDone)
     if (!isDone) this.#told({ check: 'clients', text: 'they did not end in time' })
   }
@@ -241,6 +245,6 @@ class Run {
     // What is wrong stays wrong: it is told once.
     if (this.#findings.some(({ check, text }) => check === finding.check && text === finding.text)) return
     this.#history.add('finding', `${finding.check}: ${finding.text}`)
-    this.#findings.push(finding)
+    if (this.#findings.push(finding) === 1) this.#story = this.#history.last(STORY_LINES)
   }
 }

@@ -15,8 +15,7 @@ export function setWorld(next: World | null): void {
   world = next
 }
 
-const here = (): { world: World; owner: Owner } | null =>
-  world?.current ? { world, owner: world.current } : null
+const here = (): { world: World; owner: Owner } | null => (world?.current ? { world, owner: world.current } : null)
 
 type Work = (...args: unknown[]) => void
 
@@ -88,7 +87,12 @@ function promised(start: (work: () => void) => unknown, value: unknown, { signal
   return new Promise((resolve, reject) => {
     const abort = () => {
       ;(timer as VirtualTimer | undefined)?.close()
-      reject(Object.assign(new Error('The operation was aborted', { cause: signal?.reason }), { name: 'AbortError', code: 'ABORT_ERR' }))
+      reject(
+        Object.assign(new Error('The operation was aborted', { cause: signal?.reason }), {
+          name: 'AbortError',
+          code: 'ABORT_ERR',
+        }),
+      )
     }
     let timer: unknown
     if (signal?.aborted) return abort()
@@ -199,4 +203,3 @@ syncBuiltinESMExports()
 
 /** When virtual time begins. */
 export const STARTED = Date.UTC(2026, 0, 5, 8)
-

@@ -42,6 +42,7 @@ export class World {
   /** Runs after each event, outside of virtual time. */
   afterStep: () => Promise<void> = async () => {}
   readonly #heap: Event[] = []
+  readonly #held = new Set<Promise<unknown>>()
   #order = 0
 
   constructor(now: number) {
@@ -74,6 +75,22 @@ export class World {
     } finally {
       this.current = null
     }
+    await this.#released()
+  }
+
+  /** Virtual time stands still until this real work is done, and what waits for it has gone on. */
+  hold<T>(work: Promise<T>): Promise<T> {
+    this.#held.add(work)
+    return work
+  }
+
+  async #released(): Promise<void> {
+    while (this.#held.size > 0) {
+      const held = [...this.#held]
+      this.#held.clear()
+      await Promise.allSettled(held)
+      await drained()
+    }
   }
 
   resume(owner: Owner): void {
@@ -99,6 +116,7 @@ export class World {
     } finally {
       this.current = null
     }
+    await this.#released()
     await this.afterStep()
   }
 

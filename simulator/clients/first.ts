@@ -9,9 +9,15 @@ const PLACEMENT = { 'openstack-api-version': 'placement 1.39' }
 const METAL = { 'x-openstack-ironic-api-version': '1.83' }
 
 export const claims: Actor = async (service, chance) => {
-  const put = (url: string, body: unknown) => service.send({ method: 'PUT', url: `/placement${url}`, headers: PLACEMENT, body })
+  const put = (url: string, body: unknown) =>
+    service.send({ method: 'PUT', url: `/placement${url}`, headers: PLACEMENT, body })
   const provider = chance.uuid()
-  const made = { method: 'POST', url: '/placement/resource_providers', headers: PLACEMENT, body: { name: provider, uuid: provider } } as const
+  const made = {
+    method: 'POST',
+    url: '/placement/resource_providers',
+    headers: PLACEMENT,
+    body: { name: provider, uuid: provider },
+  } as const
   while ((await service.send(made))?.status !== 200) await service.sleep(500)
   const inventories = { resource_provider_generation: 0, inventories: { VCPU: { total: 12 } } }
   while (!(await put(`/resource_providers/${provider}/inventories`, inventories))) await service.sleep(500)
@@ -39,7 +45,11 @@ export const nodes: Actor = async (service, chance) => {
   const send = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, body?: unknown) =>
     service.send({ method, url: `/baremetal/v1${url}`, headers: METAL, body })
   const name = `n-${chance.int(1e6)}`
-  while (![201, 409].includes((await send('POST', '/nodes', { driver: 'fake-hardware', name, resource_class: 'big' }))?.status ?? 0)) {
+  while (
+    ![201, 409].includes(
+      (await send('POST', '/nodes', { driver: 'fake-hardware', name, resource_class: 'big' }))?.status ?? 0,
+    )
+  ) {
     await service.sleep(500)
   }
   for (const verb of ['manage', 'provide']) {
@@ -49,7 +59,11 @@ export const nodes: Actor = async (service, chance) => {
   for (let i = 0; i < 5; i++) {
     await service.sleep(chance.int(1_500))
     const allocation = `a-${chance.uuid().slice(0, 8)}`
-    await send('POST', '/allocations', { name: allocation, resource_class: 'big', ...(chance.happens(0.5) && { wait: 30 }) })
+    await send('POST', '/allocations', {
+      name: allocation,
+      resource_class: 'big',
+      ...(chance.happens(0.5) && { wait: 30 }),
+    })
     await service.sleep(chance.int(2_000))
     await send('DELETE', `/allocations/${allocation}`)
   }
@@ -82,8 +96,10 @@ export class FirstCast implements Cast {
     return []
   }
 
-  async examine({ rows }: Inside): Promise<Finding[]> {
-    const stuck = await rows<{ what: string }>(STUCK)
+  async examine(inside: Inside): Promise<Finding[]> {
+    const stuck = await inside.rows<{ what: string }>(STUCK)
     return stuck.map(({ what }) => ({ check: 'liveness', text: what }))
   }
 }
+
+export const castFor = (options: CastOptions): Cast => new FirstCast(options)

@@ -1,0 +1,43 @@
+// Runs seeds in a real process of its own, with a PostgreSQL of its own: the parent sends them one at a time.
+import './time.ts'
+import { castFor } from './clients/first.ts'
+import { type Server, startServer } from './database.ts'
+import { minimise } from './minimise.ts'
+import { type Result, simulate } from './simulation.ts'
+
+export interface Wish {
+  seed: number
+  mix: string
+  faults: string
+  loadMs: number
+  stepsMax?: number
+  /** The faults that happen; all by default. */
+  only?: readonly number[]
+  isTraced: boolean
+  isMinimised: boolean
+}
+
+export interface Outcome {
+  result: Result
+  /** The faults that the finding needs; null if nothing was found, or it was not looked for. */
+  kept: readonly number[] | null
+}
+
+let server: Promise<Server> | null = null
+
+async function fulfil({ only, isTraced, isMinimised, ...wish }: Wish): Promise<Outcome> {
+  server ??= startServer()
+  const { print } = { print: isTraced ? (line: string) => process.stdout.write(`${line}\n`) : undefined }
+  const leftOut =
+    only && new Set(Array.from({ length: 100 }, (_, number) => number).filter(number => !only.includes(number)))
+  const options = { ...wish, castFor, ...(print && { print }) }
+  const result = await simulate(await server, { ...options, ...(leftOut && { leftOut }) })
+  if (result.findings.length === 0 || !isMinimised || only) return { result, kept: null }
+  return minimise(result, async leftOut => simulate(await server!, { ...options, leftOut }))
+}
+
+process.on('message', (wish: Wish | 'end') => {
+  const answer = (message: object) => process.send!(message)
+  if (wish === 'end') void server?.then(started => started.stop()).then(() => process.exit(0))
+  else fulfil(wish).then(answer, (error: unknown) => answer({ error: String((error as Error).stack) }))
+})
