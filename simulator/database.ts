@@ -38,17 +38,27 @@ const VIRTUAL = `
       using (pid)`
 
 export interface Server {
+  url(database: string): string
   /** A new database, and the folder of the server's socket. */
   create(): Promise<Database>
   stop(): Promise<void>
 }
 
+/** The address of a server that another process has started, with its template. */
+const SHARED = 'HOLDFAST_SIMULATOR_POSTGRES'
+
 export async function startServer(): Promise<Server> {
+  const shared = process.env[SHARED]
+  if (shared) {
+    const maintenance = new pg.Client({ connectionString: shared })
+    await maintenance.connect()
+    const url = (name: string) => shared.replace(/[^/]*$/, name)
+    return { url, create: creator(url, maintenance), stop: () => maintenance.end() }
+  }
   const within = existsSync('/dev/shm') ? { within: '/dev/shm' } : {}
   const postgres = await startPostgres({ settings: SETTINGS, ...within })
   const maintenance = new pg.Client({ connectionString: postgres.url('postgres') })
   await maintenance.connect()
-  let made = 0
   try {
     await makeTemplate(postgres.url(TEMPLATE), maintenance)
   } catch (error) {
@@ -57,17 +67,23 @@ export async function startServer(): Promise<Server> {
     throw error
   }
   return {
-    async create() {
-      const name = `run_${++made}`
-      await maintenance.query(`create database ${name} template ${TEMPLATE}`)
-      const database = new Database(postgres.url(name), () => maintenance.query(`drop database ${name} with (force)`))
-      await database.open()
-      return database
-    },
+    url: postgres.url,
+    create: creator(postgres.url, maintenance),
     async stop() {
       await maintenance.end()
       await postgres.stop()
     },
+  }
+}
+
+function creator(url: (name: string) => string, maintenance: pg.Client): () => Promise<Database> {
+  let made = 0
+  return async () => {
+    const name = `run_${process.pid}_${++made}`
+    await maintenance.query(`create database ${name} template ${TEMPLATE}`)
+    const database = new Database(url(name), () => maintenance.query(`drop database ${name} with (force)`))
+    await database.open()
+    return database
   }
 }
 

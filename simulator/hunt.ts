@@ -16,11 +16,18 @@ const print = process.env['SHOW'] ? { print: (line: string) => console.log(line.
 let found = 0
 try {
   for (let seed = Number(first); seed < Number(first) + Number(count); seed++) {
-    const result = await simulate(server, { seed, mix, faults, loadMs, castFor: options => new Cast(options), ...print })
-    const { findings, last, ...numbers } = result
+    const result = await simulate(server, {
+      seed,
+      mix,
+      faults,
+      loadMs,
+      castFor: options => new Cast(options),
+      ...print,
+    })
+    const { findings, story, ...numbers } = result
     console.log(JSON.stringify(numbers))
     for (const { check, text } of findings.slice(0, 8)) console.log(`  ${check}: ${text.slice(0, 600)}`)
-    if (findings.length > 0 && process.env['LAST']) console.log(last.join('\n'))
+    if (findings.length > 0 && process.env['LAST']) console.log(story.join('\n'))
     found += findings.length
     if (found > 0 && mutant !== '') break
   }

@@ -256,6 +256,10 @@ export class Line implements Wire {
         await this.#settled(await this.backend.cancel(code, text))
       })
     if (this.#lockMs > 0) give(this.#lockMs, '55P03', 'canceling statement due to lock timeout', async () => true)
+    // At once: who waits for a short time only would give up before PostgreSQL looks.
+    this.#network.at(1, async () => {
+      if (this.#activity === since && (await this.#network.isInCircle(this))) this.#network.circled(this.name)
+    })
     give(DEADLOCK_MS, '40P01', 'deadlock detected', () => this.#network.isInCircle(this))
   }
 

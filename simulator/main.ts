@@ -1,36 +1,36 @@
 // npm run simulate: runs seeds of the simulator, as many at a time as there are cores.
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { Outcome, Wish } from './worker.ts'
+import { Worker } from './employed.ts'
+import type { Outcome } from './worker.ts'
 
-const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url))
 const STORY_LINES = 60
 
 const HELP = `usage: npm run simulate -- [options]
   --seed <n>       the first seed (1)
   --seeds <n>      how many seeds, one after the other (1)
-  --mix <name>     which clients act (first)
+  --mix <name>     which clients act (everything)
   --faults <name>  which faults happen: general, none, crashes, connections, answers, outages, machines (general)
   --only <list>    only these faults, by number, with commas between
   --load <s>       for how many virtual seconds the clients act (10)
   --steps <n>      the load ends after so many events at the latest
   --workers <n>    how many runs at a time (one for each core)
+  --mutants        runs the mutants, or those that are named, each with its own mix, faults and seeds
   --trace          prints all that happens
   --whole          leaves a failure as it is: doesn't look for the faults that it needs`
 
-const { values: given } = parseArgs({
+const { values: given, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     seed: { type: 'string', default: '1' },
-    seeds: { type: 'string', default: '1' },
-    mix: { type: 'string', default: 'first' },
+    seeds: { type: 'string' },
+    mix: { type: 'string', default: 'everything' },
     faults: { type: 'string', default: 'general' },
     only: { type: 'string' },
     load: { type: 'string', default: '10' },
     steps: { type: 'string' },
     workers: { type: 'string', default: String(availableParallelism()) },
+    mutants: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
     whole: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -42,26 +42,6 @@ const whole = (name: string, text: string, least = 1): number => {
   if (Number.isSafeInteger(number) && number >= least) return number
   console.error(`--${name} must be a whole number from ${least}, not '${text}'`)
   return process.exit(2)
-}
-
-class Worker {
-  readonly #child: ChildProcess = fork(WORKER, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-
-  async run(wish: Wish): Promise<Outcome> {
-    this.#child.send(wish)
-    const [message] = (await Promise.race([
-      once(this.#child, 'message'),
-      once(this.#child, 'exit').then(() => [{ error: 'the worker has died' }]),
-    ])) as [Outcome | { error: string }]
-    if ('error' in message) throw new Error(`seed ${wish.seed}: ${message.error}`)
-    return message
-  }
-
-  async end(): Promise<void> {
-    if (this.#child.exitCode !== null) return
-    this.#child.send('end')
-    await once(this.#child, 'exit')
-  }
 }
 
 function tell({ result, kept }: Outcome): void {
@@ -83,8 +63,14 @@ if (given.help) {
   console.log(HELP)
   process.exit(0)
 }
+if (given.mutants) {
+  const { runMutants } = await import('./mutation.ts')
+  const [workers, loadMs] = [whole('workers', given.workers), whole('load', given.load) * 1_000]
+  const seeds = given.seeds === undefined ? {} : { seeds: whole('seeds', given.seeds) }
+  process.exit((await runMutants({ names: positionals, workers, loadMs, ...seeds })) > 0 ? 1 : 0)
+}
 const first = whole('seed', given.seed, 0)
-const seeds = Array.from({ length: whole('seeds', given.seeds) }, (_, place) => first + place)
+const seeds = Array.from({ length: whole('seeds', given.seeds ?? '1') }, (_, place) => first + place)
 const wish = {
   mix: given.mix,
   faults: given.faults,

@@ -193,7 +193,7 @@ const quota: Mix = async stage => {
 }
 
 const webhooks: Mix = async stage => {
-  const hook = { url: 'https://192.0.2.1/hook', types: ['allocation', 'node'] }
+  const hook = { url: 'https://8.8.8.8/hook', types: ['allocation', 'node'] }
   await answered(stage, 'a webhook', () => stage.client.post('/holdfast/v1/webhooks', hook))
   return metal(stage)
 }

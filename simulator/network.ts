@@ -17,6 +17,8 @@ interface NetworkOptions {
   callLockMs: number
   /** Called after each commit, once the server is at rest. */
   committed: (isOfInterest: boolean) => void
+  /** Called when transactions wait for each other in a circle. */
+  circled: (line: string) => void
 }
 
 export class Network {
@@ -109,6 +111,10 @@ export class Network {
       await line.backend.poke()
       line.notify()
     }
+  }
+
+  circled(line: string): void {
+    this.#options.circled(line)
   }
 
   /** Whether it waits for someone who waits for it. */

@@ -6,6 +6,7 @@ import { type Config, loadConfig } from '../src/config/config.ts'
 import { Metrics } from '../src/measure/metrics.ts'
 import type { Memory } from '../src/process/memory.ts'
 import { assembleApi, assembleConductor } from '../src/process/serve.ts'
+import { SimulatedCarrier } from './carrier.ts'
 import type { Stream } from './chance.ts'
 import type { History } from './history.ts'
 import type { Machines } from './machines.ts'
@@ -100,6 +101,7 @@ export class Process {
       metrics: new Metrics({ isWhole: false }),
       dial: network.dial(owner),
       drivers: machines.driversFor(owner.name),
+      carrier: new SimulatedCarrier(owner.chance.stream('carrier')),
     }
     // Never closed: these processes end by dying.
     const opened = new AsyncDisposableStack()

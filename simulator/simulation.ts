@@ -129,7 +129,10 @@ class Run {
       this.#isUnchecked ||= isOfInterest
     }
     const callLockMs = limits.claimLockMs
-    const network = new Network({ world, chance: chance.stream('network'), database, history, callLockMs, committed })
+    const circled = (line: string) =>
+      this.#told({ check: 'deadlock', text: `${line} waits for someone who waits for it` })
+    const watched = { committed, circled, callLockMs }
+    const network = new Network({ world, chance: chance.stream('network'), database, history, ...watched })
     const machines = new Machines(chance.stream('machines'), history, () => world.now)
     const around = { world, chance: chance.stream('processes'), history, network, machines, database: database.url }
     const roles = chance.stream('roles').pick(CASTS)

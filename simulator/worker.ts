@@ -1,9 +1,18 @@
-// Runs seeds in a real process of its own, with a PostgreSQL of its own: the parent sends them one at a time.
+// Runs seeds in a real process of its own, with a PostgreSQL of its own: the parent sends them one at a time. A mutant is
+// applied before anything else is loaded.
 import './time.ts'
-import { castFor } from './clients/first.ts'
-import { type Server, startServer } from './database.ts'
-import { minimise } from './minimise.ts'
-import { type Result, simulate } from './simulation.ts'
+import type { CastOptions, Result } from './simulation.ts'
+import type { Server } from './database.ts'
+import { mutantNamed } from './mutants.ts'
+import { applyMutant } from './mutate.ts'
+
+const [mutant] = process.argv.slice(2)
+if (mutant) applyMutant(mutantNamed(mutant))
+const { Cast } = await import('./cast.ts')
+const { startServer } = await import('./database.ts')
+const { minimise } = await import('./minimise.ts')
+const { simulate } = await import('./simulation.ts')
+const castFor = (options: CastOptions) => new Cast(options)
 
 export interface Wish {
   seed: number

@@ -11,6 +11,7 @@ export const claimMutants: readonly Mutant[] = [
     from: 'if (claims.generation !== undefined && claims.generation !== expected) {',
     to: 'if (claims.generation === -1) {',
     mix: 'claims',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -20,6 +21,7 @@ export const claimMutants: readonly Mutant[] = [
     from: 'for (const { growth, amount } of taken.flatMap(one => one.has)) growth.adds -= amount\n        return false',
     to: 'return false',
     mix: 'claims',
+    faults: 'none',
     seeds: 10,
   },
   {
@@ -29,6 +31,7 @@ export const claimMutants: readonly Mutant[] = [
     from: "if (claimRows.some(row => !locked.has(row.uuid))) throw new StoreConflict('consumer_appeared')",
     to: '',
     mix: 'claims',
+    faults: 'none',
     seeds: 40,
   },
   {
@@ -38,6 +41,7 @@ export const claimMutants: readonly Mutant[] = [
     from: 'for (const [inventory, used] of useWithout([consumer])) inventory.used = used',
     to: '',
     mix: 'metal',
+    faults: 'none',
     seeds: 1,
   },
   {
@@ -47,6 +51,7 @@ export const claimMutants: readonly Mutant[] = [
     from: 'lapsedOf({ owner, limit, now })',
     to: 'lapsedOf({ owner, limit, now: now + 3_000 })',
     mix: 'holds',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -56,6 +61,7 @@ export const claimMutants: readonly Mutant[] = [
     from: 'where p.id = n.id and p.dedicated_to is null\n',
     to: 'where p.id = n.id\n',
     mix: 'hosts',
+    faults: 'none',
     seeds: 40,
   },
   {
@@ -65,6 +71,7 @@ export const claimMutants: readonly Mutant[] = [
     from: 'update inventories as i set used = i.used + n.adds\n',
     to: 'update inventories as i set used = least(i.used + 2 * n.adds, i.capacity)\n',
     mix: 'claims',
+    faults: 'none',
     seeds: 1,
   },
   {
@@ -74,6 +81,7 @@ export const claimMutants: readonly Mutant[] = [
     from: '    claim_new.providers);\n  return revisions;',
     to: '    null);\n  return revisions;',
     mix: 'claims',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -83,6 +91,7 @@ export const claimMutants: readonly Mutant[] = [
     from: 'where p.id = any(claim_new.providers) order by p.id for update;',
     to: 'where p.id = any(claim_new.providers) order by p.id desc for update;',
     mix: 'claims',
+    faults: 'none',
     seeds: 30,
   },
   {
@@ -92,6 +101,7 @@ export const claimMutants: readonly Mutant[] = [
     from: 'and k.managed_by is null and k.expires_at is null order by k.id for update);',
     to: 'order by k.id for update);',
     mix: 'metal',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -101,6 +111,7 @@ export const claimMutants: readonly Mutant[] = [
     from: 'update providers as p set revision = p.revision + 1\n    where p.id = any(of)',
     to: 'update providers as p set revision = p.revision\n    where p.id = any(of)',
     mix: 'claims',
+    faults: 'none',
     seeds: 1,
   },
   {
@@ -110,6 +121,7 @@ export const claimMutants: readonly Mutant[] = [
     from: 'and k.managed_by is null and k.expires_at is null order by k.id for update);',
     to: 'and k.managed_by is null and k.expires_at is null order by k.id);',
     mix: 'claims',
+    faults: 'none',
     seeds: 40,
   },
 ]

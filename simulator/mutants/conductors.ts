@@ -13,6 +13,7 @@ export const conductorMutants: readonly Mutant[] = [
     from: 'if (!node || node.lock_term !== term || (node.lock_incarnation ?? incarnation) !== incarnation) throw new LockLost()',
     to: 'if (!node || term < 0 || incarnation === "") throw new LockLost()',
     mix: 'nodes',
+    faults: 'crashes',
     seeds: 25,
   },
   {
@@ -22,6 +23,7 @@ export const conductorMutants: readonly Mutant[] = [
     from: '(lock_incarnation is null or lock_incarnation = ${a.incarnation})',
     to: '(lock_incarnation is null or lock_incarnation = ${a.incarnation} and lock_term < 0)',
     mix: 'nodes',
+    faults: 'answers',
     seeds: 12,
   },
   {
@@ -31,6 +33,7 @@ export const conductorMutants: readonly Mutant[] = [
     from: 'isDone: node.lock_incarnation === null || stepOf(workOf(node)!) !== step',
     to: 'isDone: node.lock_incarnation === null || step < 0',
     mix: 'nodes',
+    faults: 'answers',
     seeds: 20,
   },
   {
@@ -43,6 +46,7 @@ export const conductorMutants: readonly Mutant[] = [
     // A conductor`,
     to: '    // A conductor',
     mix: 'nodes',
+    faults: 'none',
     seeds: 20,
   },
   {
@@ -52,6 +56,7 @@ export const conductorMutants: readonly Mutant[] = [
     from: "db.selectFrom('conductors').select('id').where('incarnation', '=', a.incarnation).where('online', '=', 1)",
     to: "db.selectFrom('conductors').select('id').where('online', '=', 1)",
     mix: 'nodes',
+    faults: 'crashes',
     seeds: 40,
   },
   {
@@ -61,6 +66,7 @@ export const conductorMutants: readonly Mutant[] = [
     from: ".set({ heartbeat_at: databaseNow(on) })\n    .where('incarnation', '=', a.incarnation)\n    .where('online', '=', 1)",
     to: ".set({ heartbeat_at: databaseNow(on) })\n    .where('incarnation', '=', a.incarnation)",
     mix: 'nodes',
+    faults: 'crashes',
     seeds: 20,
   },
   {
@@ -70,6 +76,7 @@ export const conductorMutants: readonly Mutant[] = [
     from: 'return this.#options.takeOverMs * 0.7',
     to: 'return this.#options.takeOverMs * 0.07',
     mix: 'nodes',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -79,6 +86,7 @@ export const conductorMutants: readonly Mutant[] = [
     from: 'return !this.isLate && performance.now() - this.#backAt > this.#options.silentMs',
     to: 'return !this.isLate || this.#backAt > performance.now()',
     mix: 'outage',
+    faults: 'outages',
     seeds: 20,
   },
   {
@@ -88,6 +96,7 @@ export const conductorMutants: readonly Mutant[] = [
     from: ".where('lock_incarnation', 'is not', null)",
     to: ".where('lock_incarnation', 'is', null)",
     mix: 'nodes',
+    faults: 'crashes',
     seeds: 5,
   },
   {
@@ -97,6 +106,7 @@ export const conductorMutants: readonly Mutant[] = [
     from: '!live.has(affinity) && (hostname === null',
     to: '!live.has(affinity) && live.size === 0 && (hostname === null',
     mix: 'metal',
+    faults: 'crashes',
     seeds: 5,
   },
   {
@@ -106,6 +116,7 @@ export const conductorMutants: readonly Mutant[] = [
     from: "recorded(writes.stepFailed(turn, reason, clock.now()), this.witness(deedOf(before, 'failed'))),",
     to: "recorded(reason === '' ? writes.stepFailed(turn, reason, 0) : writes.stepDone(turn, {}, this.#inspecting()), this.witness(deedOf(before, 'failed'))),",
     mix: 'nodes',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -115,6 +126,7 @@ export const conductorMutants: readonly Mutant[] = [
     from: "steps: ['tearDown', 'clean'],",
     to: "steps: ['tearDown'],",
     mix: 'nodes',
+    faults: 'none',
     seeds: 3,
   },
 ]

@@ -11,6 +11,7 @@ export const leaseMutants: readonly Mutant[] = [
     from: 'return at !== undefined && at !== null && at <= now',
     to: 'return at !== undefined && at !== null && at <= now + 5_000',
     mix: 'leases',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -20,6 +21,7 @@ export const leaseMutants: readonly Mutant[] = [
     from: "return isFull ? 'A host of it is still held by the lease before this one.' : null",
     to: "return isFull && lease === '' ? 'A host of it is still held by the lease before this one.' : null",
     mix: 'hosts',
+    faults: 'none',
     seeds: 20,
   },
   {
@@ -29,6 +31,7 @@ export const leaseMutants: readonly Mutant[] = [
     from: '  yield* replaceBookings(held, lease.id, new Map())\n',
     to: '  if (held.length < 0) yield* replaceBookings(held, lease.id, new Map())\n',
     mix: 'leases',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -38,6 +41,7 @@ export const leaseMutants: readonly Mutant[] = [
     from: 'const waitsFor = yield* takeNodesBack(lease, drivers, by, now)',
     to: "const waitsFor = by === '' ? yield* takeNodesBack(lease, drivers, by, now) : new Set<string>()",
     mix: 'leases',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -47,6 +51,7 @@ export const leaseMutants: readonly Mutant[] = [
     from: "if (!lease || !isDue(lease, 'end_lease', now)) return null\n  // A late",
     to: 'if (!lease) return null\n  // A late',
     mix: 'leases',
+    faults: 'none',
     seeds: 40,
   },
   {
@@ -56,6 +61,7 @@ export const leaseMutants: readonly Mutant[] = [
     from: "    // A done event stays done: our commit may have succeeded unnoticed, or another process was faster.\n    .where('due_at', 'is not', null),",
     to: '',
     mix: 'leases',
+    faults: 'answers',
     seeds: 40,
   },
   {
@@ -65,6 +71,7 @@ export const leaseMutants: readonly Mutant[] = [
     from: 'const delay = Math.min(limits.leaseRetryMs * 2 ** Math.min(event.attempts, 10), limits.leaseRetryMsMax)',
     to: 'const delay = 3_600_000 + event.attempts + limits.leaseRetryMs',
     mix: 'leases',
+    faults: 'none',
     seeds: 20,
   },
   {
@@ -74,6 +81,7 @@ export const leaseMutants: readonly Mutant[] = [
     from: 'return starts.length === 0 ? null : Math.min(...starts)',
     to: 'return starts.length === 0 ? null : Math.max(...starts)',
     mix: 'leases',
+    faults: 'none',
     seeds: 5,
   },
   {
@@ -83,6 +91,7 @@ export const leaseMutants: readonly Mutant[] = [
     from: 'return places ? { places, held }',
     to: 'return places ?? proposed ? { places: places ?? request.wishes.map(() => new Map(proposed.map(id => [id, 1]))), held }',
     mix: 'leases',
+    faults: 'none',
     seeds: 20,
   },
   {
@@ -92,6 +101,7 @@ export const leaseMutants: readonly Mutant[] = [
     from: "if (!isReservable || !wishOf(terms).accepts(leasable)) return 'exchange'",
     to: 'if (!isReservable || !wishOf(terms).accepts(leasable)) return null',
     mix: 'leases',
+    faults: 'none',
     seeds: 10,
   },
   {
@@ -101,6 +111,7 @@ export const leaseMutants: readonly Mutant[] = [
     from: 'if (!mine || !node || isInUse(leasable, reservation, now)) return null',
     to: 'if (!mine || !node) return null',
     mix: 'leases',
+    faults: 'none',
     seeds: 40,
   },
 ]

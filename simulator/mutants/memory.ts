@@ -9,6 +9,7 @@ export const memoryMutants: readonly Mutant[] = [
     from: '    if (known !== revision - 1) return false\n',
     to: '    if (known === undefined) return false\n',
     mix: 'claims',
+    faults: 'none',
     seeds: 5,
   },
   {
@@ -18,6 +19,7 @@ export const memoryMutants: readonly Mutant[] = [
     from: '    if (snapshot.revision >= (this.#revisions.get(snapshot.id) ?? 0)) return snapshot\n',
     to: '    if (snapshot.revision >= 0) return snapshot\n',
     mix: 'claims',
+    faults: 'connections',
     seeds: 20,
   },
   {
@@ -27,6 +29,7 @@ export const memoryMutants: readonly Mutant[] = [
     from: 'if (this.#readings > 0 || revision !== (this.#revisions.get(provider) ?? 0) + 1) return false',
     to: 'if (revision !== (this.#revisions.get(provider) ?? 0) + 1) return false',
     mix: 'inventories',
+    faults: 'connections',
     seeds: 40,
   },
   {
@@ -36,6 +39,7 @@ export const memoryMutants: readonly Mutant[] = [
     from: 'if (!gone.has(node.provider_id)) this.#put(node)',
     to: 'this.#put(node)',
     mix: 'nodes',
+    faults: 'connections',
     seeds: 20,
   },
   {
@@ -45,6 +49,7 @@ export const memoryMutants: readonly Mutant[] = [
     from: 'return this.#read([...this.#byProvider.keys()], everyNode({}))',
     to: 'return this.#read(this.#byProvider.keys() as never, everyNode({}))',
     mix: 'nodes',
+    faults: 'connections',
     seeds: 20,
   },
   {
@@ -54,6 +59,7 @@ export const memoryMutants: readonly Mutant[] = [
     from: '    if (before && before.revision > node.revision) return\n',
     to: '',
     mix: 'nodes',
+    faults: 'connections',
     seeds: 20,
   },
   {
@@ -63,6 +69,7 @@ export const memoryMutants: readonly Mutant[] = [
     from: 'if (!known || !leasable || leasable.version <= known.version) return false',
     to: 'if (!leasable || (known && leasable.version <= known.version)) return false',
     mix: 'leases',
+    faults: 'connections',
     seeds: 40,
   },
   {
@@ -72,6 +79,7 @@ export const memoryMutants: readonly Mutant[] = [
     from: 'if (!isOlder) this.#put(leasable)',
     to: 'if (!isOlder || leasable.version >= 0) this.#put(leasable)',
     mix: 'leases',
+    faults: 'connections',
     seeds: 40,
   },
   {
@@ -81,6 +89,7 @@ export const memoryMutants: readonly Mutant[] = [
     from: "return !known || (('uses' in change || 'grown' in change) && known.kind === 'host')",
     to: 'return true',
     mix: 'leases',
+    faults: 'none',
     seeds: 5,
   },
   {
@@ -90,6 +99,7 @@ export const memoryMutants: readonly Mutant[] = [
     from: '  for (const node of taken) yield* noteNode(node)\n',
     to: '',
     mix: 'nodes',
+    faults: 'none',
     seeds: 3,
   },
 ]

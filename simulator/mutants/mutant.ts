@@ -10,6 +10,8 @@ export interface Mutant {
   to: string
   /** The mix that shows it. */
   mix: string
+  /** The faults that it needs. */
+  faults: string
   /** It is found within so many seeds, from the first on. */
   seeds: number
 }

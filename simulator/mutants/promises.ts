@@ -11,6 +11,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: 'return allocation && node && isStillGood(node, traits.get(node.provider_id) ?? [], allocation)',
     to: 'return allocation && node && traits',
     mix: 'bookings',
+    faults: 'none',
     seeds: 20,
   },
   {
@@ -20,6 +21,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: 'return isStillGood(node, traits.get(node.provider_id) ?? [], allocation) ? [{ allocation, node }] : []',
     to: 'return traits && isStillGood ? [{ allocation, node }] : []',
     mix: 'bookings',
+    faults: 'none',
     seeds: 20,
   },
   {
@@ -29,6 +31,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: "if (row.node_id !== node) throw new StoreConflict('allocation_moved')",
     to: "if (row.node_id !== node && node !== null) throw new StoreConflict('allocation_moved')",
     mix: 'metal',
+    faults: 'none',
     seeds: 20,
   },
   {
@@ -42,6 +45,7 @@ export const promiseMutants: readonly Mutant[] = [
     lockAtWork({ ids: picks.map(pick => pick.allocation), affinity }),
     lockNodes({ ids: picks.map(pick => pick.node) }),`,
     mix: 'metal',
+    faults: 'none',
     seeds: 40,
   },
   {
@@ -51,6 +55,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: '  if (waiting.length > 0) return []\n',
     to: '  if (waiting.length < 0) return []\n',
     mix: 'queue',
+    faults: 'none',
     seeds: 10,
   },
   {
@@ -60,6 +65,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: '[...mine.map(job => job.wish), ...others.map(wishOf)]',
     to: '[...mine.map(job => job.wish), ...others.slice(others.length).map(wishOf)]',
     mix: 'queue',
+    faults: 'none',
     seeds: 20,
   },
   {
@@ -69,6 +75,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: 'turns.get(a)! - turns.get(b)! || a.since - b.since',
     to: 'turns.get(b)! - turns.get(a)! || a.since - b.since',
     mix: 'queue',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -78,6 +85,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: 'const mine = own.map(jobOf)',
     to: 'const mine = own.filter(row => row.reasons === null).map(jobOf)',
     mix: 'queue',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -87,6 +95,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: '      await this.#options.catchUp()\n      left =',
     to: '      left =',
     mix: 'alone',
+    faults: 'none',
     seeds: 10,
   },
   {
@@ -96,6 +105,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: "selectAllocations(db).where('a.id', '=', a.id).where('a.expires_at', '<=', a.now),",
     to: "selectAllocations(db).where('a.id', '=', a.id).where('a.created_at', '<=', a.now),",
     mix: 'expiry',
+    faults: 'none',
     seeds: 20,
   },
   {
@@ -105,6 +115,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: 'if (await endAllocations(options, now)) return limits.expiryRetryMs',
     to: 'if (await endAllocations({ ...options, clock: { ...clock, now: () => clock.now() + 2_000 } as typeof clock }, now + 2_000)) return limits.expiryRetryMs',
     mix: 'expiry',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -114,6 +125,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: 'if (await endAllocations(options, now)) return limits.expiryRetryMs',
     to: 'if (now < 0 && (await endAllocations(options, now))) return limits.expiryRetryMs',
     mix: 'expiry',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -123,6 +135,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: 'if (node) yield* requireUntil(node, expiresAt, access)',
     to: 'if (node?.uuid === "") yield* requireUntil(node, expiresAt, access)',
     mix: 'bookings',
+    faults: 'none',
     seeds: 5,
   },
   {
@@ -132,6 +145,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: 'return leasable === 0 || (until !== null && (pledged_at === null || until <= pledged_at))',
     to: 'return leasable === 0 || (until !== null && (pledged_at === null || until <= pledged_at + 20_000))',
     mix: 'bookings',
+    faults: 'none',
     seeds: 5,
   },
   {
@@ -141,6 +155,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: '  yield* run(renew(changes))\n',
     to: '',
     mix: 'holds',
+    faults: 'none',
     seeds: 2,
   },
   {
@@ -150,6 +165,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: '    if (inUse.has(wanted.instance)) return []\n',
     to: '    if (inUse.has("")) return []\n',
     mix: 'holds',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -159,6 +175,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: '  yield* one(standInLine({ project }))\n',
     to: '  if (project === "") yield* one(standInLine({ project }))\n',
     mix: 'quota',
+    faults: 'none',
     seeds: 20,
   },
   {
@@ -168,6 +185,7 @@ export const promiseMutants: readonly Mutant[] = [
     from: '(cast(${a.all} as bigint) = 1 or ${sql.ref(column)} = ${a.project})',
     to: '(cast(${a.all} as bigint) >= 0 or ${sql.ref(column)} = ${a.project})',
     mix: 'tenants',
+    faults: 'none',
     seeds: 3,
   },
 ]

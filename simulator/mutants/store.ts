@@ -9,6 +9,7 @@ export const storeMutants: readonly Mutant[] = [
     from: "if (outcome === 'aborted') throw error",
     to: "if (outcome === 'aborted') return",
     mix: 'claims',
+    faults: 'connections',
     seeds: 20,
   },
   {
@@ -18,6 +19,7 @@ export const storeMutants: readonly Mutant[] = [
     from: '    this.#options.doubt(error)\n    throw new StoreUnavailable(',
     to: '    throw new StoreUnavailable(',
     mix: 'claims',
+    faults: 'outages',
     seeds: 20,
   },
   {
@@ -27,6 +29,7 @@ export const storeMutants: readonly Mutant[] = [
     from: '      this.#options.doubt(error)\n      return NOTHING',
     to: '      return NOTHING',
     mix: 'claims',
+    faults: 'answers',
     seeds: 20,
   },
   {
@@ -36,6 +39,7 @@ export const storeMutants: readonly Mutant[] = [
     from: '      await absorb(report)\n    } catch (error) {\n      this.#doubt(error)',
     to: '      await absorb(report)\n    } catch (error) {\n      throw error',
     mix: 'nodes',
+    faults: 'connections',
     seeds: 20,
   },
   {
@@ -45,6 +49,7 @@ export const storeMutants: readonly Mutant[] = [
     from: 'const logged = report.isEmpty ? null',
     to: 'const logged = report.entries.length === 0 ? null',
     mix: 'nodes',
+    faults: 'none',
     seeds: 5,
   },
   {
@@ -54,6 +59,7 @@ export const storeMutants: readonly Mutant[] = [
     from: '[...new Set(changes.map(change => change.provider))]',
     to: '[...new Set(changes.map(change => change.provider))].slice(0, 1)',
     mix: 'claims',
+    faults: 'none',
     seeds: 5,
   },
   {
@@ -63,6 +69,7 @@ export const storeMutants: readonly Mutant[] = [
     from: '(xid >= pg_snapshot_xmax($1::pg_snapshot) or xid = any(array(select pg_snapshot_xip($1::pg_snapshot))))\n    and origin',
     to: '(xid >= pg_snapshot_xmax($1::pg_snapshot))\n    and origin',
     mix: 'claims',
+    faults: 'connections',
     seeds: 5,
   },
   {
@@ -72,6 +79,7 @@ export const storeMutants: readonly Mutant[] = [
     from: '    this.#backlog = entries.reduce(',
     to: '    this.#cursor = snapshot\n    this.#backlog = entries.reduce(',
     mix: 'nodes',
+    faults: 'connections',
     seeds: 20,
   },
   {
@@ -81,6 +89,7 @@ export const storeMutants: readonly Mutant[] = [
     from: '    this.#cursor = rows[0]!.snapshot\n    await this.#reader.load()',
     to: '    await this.#reader.load()\n    this.#cursor = (await this.#store.pool.query<State>(SNAPSHOT)).rows[0]!.snapshot ?? rows',
     mix: 'claims',
+    faults: 'crashes',
     seeds: 30,
   },
   {
@@ -90,6 +99,7 @@ export const storeMutants: readonly Mutant[] = [
     from: 'const isDecided = this.#doubtedAt !== null && !(await this.#isAnyRunningSince(this.#doubtedAt))',
     to: 'const isDecided = this.#doubtedAt !== null',
     mix: 'claims',
+    faults: 'connections',
     seeds: 40,
   },
   {
@@ -99,6 +109,7 @@ export const storeMutants: readonly Mutant[] = [
     from: '    this.#next = null\n    if (this.#isStopped) return\n    try {\n      await this.#work()',
     to: '    if (this.#isStopped) return\n    try {\n      await this.#work().finally(() => (this.#next = null))',
     mix: 'alone',
+    faults: 'none',
     seeds: 10,
   },
 ]

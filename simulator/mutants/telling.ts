@@ -11,6 +11,7 @@ export const tellingMutants: readonly Mutant[] = [
     from: "where action <> '' and (xid >= pg_snapshot_xmax(head.cursor) or xid = any(array(select pg_snapshot_xip(head.cursor))));",
     to: "where action <> '' and (xid >= pg_snapshot_xmax(head.cursor));",
     mix: 'claims',
+    faults: 'connections',
     seeds: 10,
   },
   {
@@ -20,6 +21,7 @@ export const tellingMutants: readonly Mutant[] = [
     from: '  if not pg_try_advisory_xact_lock(8787) then return false; end if;\n',
     to: '',
     mix: 'claims',
+    faults: 'none',
     seeds: 40,
   },
   {
@@ -29,6 +31,7 @@ export const tellingMutants: readonly Mutant[] = [
     from: 'head_last: a.last, newest_id',
     to: 'head_last: a.last + 1, newest_id',
     mix: 'claims',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -38,6 +41,7 @@ export const tellingMutants: readonly Mutant[] = [
     from: '      busy.add(delivery.subject)\n',
     to: '',
     mix: 'webhooks',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -47,6 +51,7 @@ export const tellingMutants: readonly Mutant[] = [
     from: '        yield* makeNextDue(taken, now)\n',
     to: '',
     mix: 'webhooks',
+    faults: 'none',
     seeds: 3,
   },
   {
@@ -56,6 +61,7 @@ export const tellingMutants: readonly Mutant[] = [
     from: "  on.lockFree(\n    db\n      .selectFrom('webhooks')",
     to: "  ((unlocked: object) => (on ? unlocked : null) as never)(\n    db\n      .selectFrom('webhooks')",
     mix: 'webhooks',
+    faults: 'none',
     seeds: 40,
   },
   {
@@ -65,6 +71,7 @@ export const tellingMutants: readonly Mutant[] = [
     from: 'const until = now + limits.deliveryTermMs',
     to: 'const until = now + limits.deliveryTermMs * 1_000',
     mix: 'webhooks',
+    faults: 'crashes',
     seeds: 10,
   },
 ]

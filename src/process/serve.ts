@@ -42,6 +42,7 @@ import type { Feed } from '../store/feed.ts'
 import { PostgresStore } from '../store/postgres.ts'
 import type { Dial } from '../store/session.ts'
 import type { Store } from '../store/store.ts'
+import type { Carrier } from '../webhooks/carrier.ts'
 import type { Context } from './context.ts'
 import { dutiesForTests, startWork } from './background.ts'
 import { carrierFor } from './carrying.ts'
@@ -56,6 +57,8 @@ export interface Surroundings {
   dial?: Dial
   /** By default those of the configuration. */
   drivers?: Drivers
+  /** Delivers messages to webhooks; by default over the network. */
+  carrier?: Carrier
 }
 
 const surroundingsOf = (config: Config): Surroundings => ({ log: createLog(config.logLevel), metrics: new Metrics() })
@@ -210,10 +213,9 @@ async function openPlace(
   config: Config,
   role: 'serve' | 'api' | 'conductor',
   opened: AsyncDisposableStack,
-  { log, metrics, dial, drivers: given }: Surroundings,
+  { log, metrics, dial, drivers: given, carrier = carrierFor(config) }: Surroundings,
 ) {
   const policy = loadPolicy(config)
-  const carrier = carrierFor(config)
   const store = openStore(config.database, {
     observer: metrics,
     serving: role !== 'conductor',
