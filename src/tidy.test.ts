@@ -116,7 +116,7 @@ interface Import {
 }
 
 const root = join(import.meta.dirname, '..')
-const sources = globSync('{src,web/src,test,bench,scripts,conformance,docs}/**/*.{ts,tsx,js}', { cwd: root })
+const sources = globSync('{src,web/src,test,bench,scripts,conformance,simulator,docs}/**/*.{ts,tsx,js}', { cwd: root })
 const texts = new Map(sources.map(file => [file, readFileSync(join(root, file), 'utf8')]))
 const IMPORT = /^(?:import|export) (type )?([^;'"]*?) ?from '([^']+)'|\bimport\('([^']+)'\)/gm
 const imports = [...texts].flatMap(([from, text]) =>

@@ -123,8 +123,9 @@ export class Metrics implements StoreObserver {
   readonly #series = new Map<string, { observe(seconds: number): void }>()
   #census: () => Promise<void> = async () => {}
 
-  constructor() {
-    collectDefaultMetrics({ register: this.registry })
+  /** `isWhole`: also what there is to say of the whole operating-system process, once for each. */
+  constructor({ isWhole = true } = {}) {
+    if (isWhole) collectDefaultMetrics({ register: this.registry })
   }
 
   request(method: string, route: string, status: number, seconds: number): void {

@@ -22,6 +22,7 @@ import { UsageError } from '../shared/usage-error.ts'
 import { createLog } from '../measure/log.ts'
 import { Memory } from './memory.ts'
 import { migrateStore } from './migrate.ts'
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
 import { Calls } from '../metal/calls/asking.ts'
@@ -39,12 +40,28 @@ import { Pulse } from '../status/pulse.ts'
 import { openStore } from '../store/open.ts'
 import type { Feed } from '../store/feed.ts'
 import { PostgresStore } from '../store/postgres.ts'
+import type { Dial } from '../store/session.ts'
 import type { Store } from '../store/store.ts'
+import type { Carrier } from '../webhooks/carrier.ts'
 import type { Context } from './context.ts'
 import { dutiesForTests, startWork } from './background.ts'
 import { carrierFor } from './carrying.ts'
 import { driversFor, enabledDrivers } from './drivers.ts'
 import { novaFor } from './nova.ts'
+
+/** What a process takes from outside. The simulator brings its own. */
+export interface Surroundings {
+  log: Logger
+  metrics: Metrics
+  /** Makes the connections to PostgreSQL; by default sockets. */
+  dial?: Dial
+  /** By default those of the configuration. */
+  drivers?: Drivers
+  /** Delivers messages to webhooks; by default over the network. */
+  carrier?: Carrier
+}
+
+const surroundingsOf = (config: Config): Surroundings => ({ log: createLog(config.logLevel), metrics: new Metrics() })
 
 interface RunningApi {
   address: string
@@ -55,7 +72,23 @@ interface RunningApi {
 /** Starts the APIs. `serve` brings the database up to date by itself; `api` leaves that to `migrate`. */
 export async function startApi(config: Config, role: 'serve' | 'api'): Promise<RunningApi> {
   await using opened = new AsyncDisposableStack()
-  const place = await openPlace(config, role, opened)
+  const { app, context } = await assembleApi(config, role, opened, surroundingsOf(config))
+  const health = await startHealth(config.metricsPort, context)
+  opened.defer(() => health?.stop())
+  const address = await app.listen({ host: config.host, port: config.port })
+  opened.defer(followPair(app.server, config, context.log))
+  const running = opened.move()
+  return { address, stop: () => running.disposeAsync() }
+}
+
+/** Puts the APIs together without listening. All that is opened is closed with `opened`. */
+export async function assembleApi(
+  config: Config,
+  role: 'serve' | 'api',
+  opened: AsyncDisposableStack,
+  surroundings: Surroundings,
+): Promise<{ app: FastifyInstance; context: Context; memory: Memory }> {
+  const place = await openPlace(config, role, opened, surroundings)
   const { store, log, metrics, census, drivers, clock, memory, publisher, policy, carrier, bell } = place
   const claims = new ClaimQueue(store, clock, {
     observe: (granted, refused) => metrics.claimBatch(granted, refused),
@@ -122,13 +155,8 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     census,
     fsckNote: { last: null },
   }
-  const health = await startHealth(config.metricsPort, context)
-  opened.defer(() => health?.stop())
   const app = opened.adopt(await createApp(context), started => started.close())
-  const address = await app.listen({ host: config.host, port: config.port })
-  opened.defer(followPair(app.server, config, log))
-  const running = opened.move()
-  return { address, stop: () => running.disposeAsync() }
+  return { app, context, memory }
 }
 
 /** Where all are one caller, that one may have all streams. */
@@ -161,8 +189,7 @@ export async function startConductor(config: Config): Promise<RunningConductor> 
     throw new UsageError('on SQLite there is one process, and `holdfast serve` contains its conductor')
   }
   await using opened = new AsyncDisposableStack()
-  const place = await openPlace(config, 'conductor', opened)
-  const work = opened.adopt(await startWork(place), started => started.stop())
+  const { place, work } = await assembleConductor(config, opened, surroundingsOf(config))
   const health = await startHealth(config.conductorPort || config.metricsPort, place)
   opened.defer(() => health?.stop())
   // The conductor's timers don't keep the process alive; this one does.
@@ -174,26 +201,38 @@ export async function startConductor(config: Config): Promise<RunningConductor> 
   return { hostname: work.hostname, address: health?.address ?? null, stop: () => running.disposeAsync() }
 }
 
+/** Puts a conductor together. All that is opened is closed with `opened`. */
+export async function assembleConductor(config: Config, opened: AsyncDisposableStack, surroundings: Surroundings) {
+  const place = await openPlace(config, 'conductor', opened, surroundings)
+  const work = opened.adopt(await startWork(place), started => started.stop())
+  return { place, work }
+}
+
 /** Opens what every process has: store, clock, memory, bell. All is closed in reverse, also when a later step fails. */
-async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', opened: AsyncDisposableStack) {
+async function openPlace(
+  config: Config,
+  role: 'serve' | 'api' | 'conductor',
+  opened: AsyncDisposableStack,
+  { log, metrics, dial, drivers: given, carrier = carrierFor(config) }: Surroundings,
+) {
   const policy = loadPolicy(config)
-  const carrier = carrierFor(config)
-  const log = createLog(config.logLevel)
-  const metrics = new Metrics()
   const store = openStore(config.database, {
     observer: metrics,
     serving: role !== 'conductor',
     connections: config.databaseConnections,
     origin: systemClock.newUuid(),
+    ...(dial && { dial }),
   })
   opened.defer(() => store.close())
   const clock = new SharedClock(store, config.testClock)
   const nova = novaFor(config, { store, clock })
   opened.defer(() => nova?.close())
-  const drivers = driversFor(config, {
-    now: () => clock.now(),
-    namesOf: ({ user, project }) => store.read(() => namesOf({ user, project })),
-  })
+  const drivers =
+    given ??
+    driversFor(config, {
+      now: () => clock.now(),
+      namesOf: ({ user, project }) => store.read(() => namesOf({ user, project })),
+    })
   const offered = role === 'api' ? driversOf() : enabledDrivers(config, drivers)
   if (role === 'serve') await migrateStore(store)
   else await requireMigrated(store)

@@ -2,6 +2,7 @@
 import { UsageError } from '../shared/usage-error.ts'
 import { StoreDamaged } from './failure.ts'
 import { PostgresStore } from './postgres.ts'
+import type { Dial } from './session.ts'
 import { failureOf } from './sqlite-failure.ts'
 import { IN_MEMORY, lockForServing, realFile } from './sqlite-file.ts'
 import { SqliteStore } from './sqlite.ts'
@@ -14,6 +15,8 @@ interface OpenOptions {
   connections?: number
   /** Names this process to the others. */
   origin?: string
+  /** Makes the connections to PostgreSQL. */
+  dial?: Dial
 }
 
 export function openStore(address: string, options: OpenOptions = {}): Store {

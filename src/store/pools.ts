@@ -5,7 +5,7 @@ import pg from 'pg'
 import { limits } from '../shared/limits.ts'
 import { StoreUnavailable } from './failure.ts'
 import { Hosts } from './hosts.ts'
-import { Session } from './session.ts'
+import { type Dial, Session } from './session.ts'
 import { SilenceWatch } from './silence.ts'
 
 /** Time limits; tests set shorter ones. */
@@ -33,13 +33,15 @@ export class Pools {
   readonly own: pg.Pool
   readonly patience: Patience
   readonly #hosts: Hosts
+  readonly #dial: Dial | undefined
   readonly #watch: SilenceWatch
   readonly #sessions = new Set<Session>()
   readonly #waiting = new Set<(error: Error) => void>()
   #isClosed = false
 
-  constructor(url: string, connections: number, patience: Partial<Patience> = {}) {
+  constructor(url: string, connections: number, patience: Partial<Patience> = {}, dial?: Dial) {
     this.#hosts = new Hosts(url)
+    this.#dial = dial
     this.patience = { ...PATIENCE, ...patience }
     this.#watch = new SilenceWatch({
       silenceMs: this.patience.silenceMs,
@@ -59,7 +61,7 @@ export class Pools {
 
   /** A new connection; the caller connects and ends it. */
   session(name = 'holdfast'): Session {
-    const session = new Session({ hosts: this.#hosts, name, ...this.patience })
+    const session = new Session({ hosts: this.#hosts, dial: this.#dial, name, ...this.patience })
     this.#sessions.add(session)
     session.on('end', () => this.#sessions.delete(session))
     return session

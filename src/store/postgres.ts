@@ -10,7 +10,7 @@ import type { Report } from './log.ts'
 import { type Patience, Pools } from './pools.ts'
 import { Attempt, type AttemptOptions } from './postgres-attempt.ts'
 import { classify, isOutdated, isReadOnly } from './postgres-failure.ts'
-import { ReadOnlyServer } from './session.ts'
+import { type Dial, ReadOnlyServer } from './session.ts'
 import {
   type Absorb,
   type News,
@@ -34,6 +34,7 @@ interface PostgresOptions {
   connections?: number
   origin?: string
   patience?: Partial<Patience>
+  dial?: Dial
   /** How long plans are kept. */
   planMs?: number
 }
@@ -77,12 +78,13 @@ export class PostgresStore implements Store {
       connections = limits.poolConnectionsMax,
       origin = 'holdfast',
       patience,
+      dial,
       planMs = limits.planMsMax,
     }: PostgresOptions = {},
   ) {
     this.#observer = observer
     this.origin = origin
-    this.#pools = new Pools(url, connections, patience)
+    this.#pools = new Pools(url, connections, patience, dial)
     this.listener = new Listener(this.#pools)
     this.#attempts = { origin, pool: this.pool, planMs, doubt: error => this.#doubt(error) }
   }

@@ -1,4 +1,5 @@
 // A connection to PostgreSQL, with the settings that all of ours share.
+import type { Duplex } from 'node:stream'
 import { callbackify } from 'node:util'
 import pg from 'pg'
 import { limits } from '../shared/limits.ts'
@@ -26,8 +27,12 @@ const GREETING = `select pg_backend_pid() as pid,
 /** A server that takes no writes: a standby, or a primary that was demoted. */
 export class ReadOnlyServer extends Error {}
 
+/** Makes the stream of a new connection; it connects when the client says so. */
+export type Dial = () => Duplex
+
 interface SessionOptions {
   hosts: Hosts
+  dial: Dial | undefined
   /** Its name in pg_stat_activity. */
   name: string
   connectMs: number
@@ -45,8 +50,9 @@ export class Session extends pg.Client {
   readonly #url: string
 
   constructor(options: SessionOptions) {
-    const { hosts, name } = options
+    const { hosts, name, dial } = options
     super({
+      ...(dial && { stream: dial }),
       connectionString: hosts.current,
       pipeline: true,
       keepAlive: true,

@@ -15,6 +15,8 @@ export interface PostgresOptions {
   settings?: Record<string, string>
   /** The binaries to run; by default the newest that npm installed. */
   native?: string
+  /** Where its folder is made; by default among the temporary files. */
+  within?: string
 }
 
 const modules = (path: string) => fileURLToPath(new URL(`../../node_modules/${path}/native`, import.meta.url))
@@ -44,7 +46,7 @@ const START_TIMEOUT_MS = 30_000
 const NOBODY = 65_534
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-pg-'))
+  const folder = mkdtempSync(join(options.within ?? tmpdir(), 'holdfast-pg-'))
   chmodSync(folder, 0o755)
   // PostgreSQL refuses to run as root.
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}

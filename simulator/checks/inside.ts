@@ -1,0 +1,38 @@
+// What checks see of the inside: the database itself, the copies in memory, and what machines have really done.
+import type { Memory } from '../../src/process/memory.ts'
+import type { Call } from '../../src/store/statement.ts'
+import type { Read } from '../../src/store/transaction.ts'
+
+/** A step that a machine was told to do. */
+export interface Deed {
+  node: string
+  step: string
+  began: number
+  /** Null while it runs, and for ever if its process died. */
+  ended: number | null
+  isDone: boolean
+}
+
+export interface Inside {
+  /** Asks the database beside the simulated network. Whole numbers come as numbers. */
+  rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>
+  now(): number
+  takeOverMs: number
+  /** Of the processes that are up. */
+  memories(): readonly { name: string; memory: Memory }[]
+  deeds: readonly Deed[]
+}
+
+/** Runs a transaction that reads, as PostgreSQL's store does. */
+export async function read<T>({ rows }: Pick<Inside, 'rows'>, transaction: Read<T>): Promise<T> {
+  let step = transaction.next()
+  while (!step.done) {
+    const answers = []
+    for (const { compiled, args } of step.value as readonly Call[]) {
+      const found = await rows(compiled.postgres.sql, compiled.postgres.bind(args)[0]!)
+      answers.push({ rows: found, count: found.length })
+    }
+    step = transaction.next(answers)
+  }
+  return step.value
+}

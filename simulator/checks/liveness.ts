@@ -1,0 +1,79 @@
+// Once faults have stopped for a while, everything comes to its end. Each is a query for what does not.
+import type { Finding } from '../port.ts'
+import type { Inside } from './inside.ts'
+
+/** A text for each violation. `late` is the time before which all that was due should have happened. */
+type Stuck = (late: number) => string
+
+const FREE = `n.provision_state = 'available' and n.maintenance = 0 and n.retired = 0 and n.instance_uuid is null
+  and n.power_state is not null and n.transition is null
+  and not exists (select 1 from claims c where c.provider_id = n.provider_id)`
+
+export const STUCK: Record<string, Stuck> = {
+  'a node is locked': () =>
+    `select uuid || ' by ' || coalesce(reservation, '?') as what from nodes where lock_incarnation is not null`,
+  'a node is on its way': () =>
+    `select uuid || ' is ' || provision_state as what from nodes where transition is not null`,
+  'a node is taken by nobody': () => `select n.uuid || ' by ' || n.instance_uuid as what from nodes n
+    where n.instance_uuid is not null and not exists (select 1 from allocations a where a.node_id = n.id)`,
+  'an allocation is not decided': late => `select uuid || ' since ' || created_at as what from allocations
+    where state = 'allocating' and coalesce(wait_until, created_at) < ${late}`,
+  'an allocation is not over': late => `select a.uuid || ' until ' || a.expires_at as what from allocations a
+    left join nodes n on n.id = a.node_id where a.expires_at < ${late} and coalesce(n.maintenance, 0) = 0`,
+  'an allocation waits, although a node is free': late => `select a.uuid || ' could have ' || n.uuid as what
+    from allocations a join nodes n on n.resource_class = a.resource_class
+    where a.state = 'allocating' and a.created_at < ${late} and a.traits = '[]' and a.candidate_nodes = '[]'
+      and (a.owner is null or a.owner = n.owner) and n.leasable = 0 and ${FREE}`,
+  'a hold is not over': late =>
+    `select uuid || ' until ' || expires_at as what from reservations where expires_at < ${late}`,
+  'a consumer has lapsed': late => `select uuid as what from consumers where expires_at < ${late}`,
+  'a lease has not begun':
+    late => `select id || ' is ' || status || ': ' || coalesce(status_reason, '') as what from leases
+    where start_at < ${late} and status in ('PENDING', 'STARTING')
+      and not exists (select 1 from bookings b left join nodes n on n.provider_id = b.provider_id
+        where b.lease_id = leases.id and n.maintenance = 1)`,
+  'a lease is not over':
+    late => `select id || ' is ' || status || ': ' || coalesce(status_reason, '') as what from leases
+    where end_at < ${late} and status <> 'TERMINATED'`,
+  'an event of a lease is late': late =>
+    `select lease_id || ' ' || event_type as what from lease_events where time < ${late} and due_at < ${late}`,
+  'a lease lacks a node, although one is free': late => `select r.id || ' could have ' || n.uuid as what
+    from lease_reservations r join leases l on l.id = r.lease_id join nodes n on n.leasable = 1 and ${FREE}
+    where r.resource_type = 'physical:node' and r.missing_resources = 1 and l.status in ('STARTING', 'ACTIVE')
+      and l.start_at < ${late} and l.updated_at < ${late} and n.pledged_at is null
+      and n.resource_class = r.terms::json ->> 'resource_class'`,
+  'a booked node in maintenance was not exchanged':
+    late => `select l.id || ' has ' || bad.uuid || ', could have ' || n.uuid as what
+    from bookings b join leases l on l.id = b.lease_id join nodes bad on bad.provider_id = b.provider_id
+    join nodes n on n.leasable = 1 and n.resource_class = bad.resource_class and n.pledged_at is null and ${FREE}
+    where bad.maintenance = 1 and bad.updated_at < ${late} and l.status in ('PENDING', 'STARTING')
+      and b.allocation is null and l.updated_at < ${late}`,
+  'an entry of the log has no place': () => `select l.id::text as what from log l where l.action <> ''
+    and not exists (select 1 from log_order o where l.id = any(o.entries))`,
+  'an entry of the log has two places': () => `select entry::text as what from log_order, unnest(entries) as entry
+    group by entry having count(*) > 1`,
+  'the end of the log is not sealed': () => `select 'up to ' || head_last || ' of ' || h.last as what
+    from audit_chain, log_head h where h.last > head_last`,
+  'a delivery is late': late =>
+    `select message as what from deliveries where status = 'pending' and created_at < ${late}`,
+  'an event was put into the outbox twice': () =>
+    `select message as what from deliveries group by webhook_id, message having count(*) > 1`,
+  'a question to a machine is left': late => `select id::text as what from calls where expires_at < ${late}`,
+}
+
+export async function liveness({ rows, now }: Pick<Inside, 'rows' | 'now'>, quietSince: number): Promise<Finding[]> {
+  const late = Math.floor(Math.min(quietSince, now() - 5_000))
+  const findings: Finding[] = []
+  for (const [name, stuck] of Object.entries(STUCK)) {
+    const found = await rows<{ what: string }>(stuck(late))
+    if (found.length > 0)
+      findings.push({
+        check: 'liveness',
+        text: `${name}: ${found
+          .slice(0, 3)
+          .map(({ what }) => what)
+          .join('; ')}`,
+      })
+  }
+  return findings
+}

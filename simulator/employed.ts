@@ -1,0 +1,32 @@
+// A worker as its employer sees it: a process that runs one seed at a time.
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Outcome, Wish } from './worker.ts'
+
+const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url))
+
+export class Worker {
+  readonly #child: ChildProcess
+
+  constructor(mutant?: string, environment: Record<string, string> = {}) {
+    const env = { ...process.env, ...environment }
+    this.#child = fork(WORKER, mutant ? [mutant] : [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env })
+  }
+
+  async run(wish: Wish): Promise<Outcome> {
+    this.#child.send(wish)
+    const [message] = (await Promise.race([
+      once(this.#child, 'message'),
+      once(this.#child, 'exit').then(() => [{ error: 'the worker has died' }]),
+    ])) as [Outcome | { error: string }]
+    if ('error' in message) throw new Error(`seed ${wish.seed}: ${message.error}`)
+    return message
+  }
+
+  async end(): Promise<void> {
+    if (this.#child.exitCode !== null) return
+    this.#child.send('end')
+    await once(this.#child, 'exit')
+  }
+}

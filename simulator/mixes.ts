@@ -1,0 +1,225 @@
+// The mixes of clients: each prepares what its clients need, while nothing fails yet, and says who acts then.
+import { ADMIN, type Actor, type Client, memberOf } from './clients/actor.ts'
+import { loner, tenant } from './clients/allocations.ts'
+import { claimer } from './clients/claims.ts'
+import { holder } from './clients/holds.ts'
+import { stockkeeper } from './clients/inventories.ts'
+import { lessee, nodesOf, partsOf, poolKeeper, slotsOf } from './clients/leases.ts'
+import { available, caretaker, machinist } from './clients/nodes.ts'
+import { Line, waiter } from './clients/queue.ts'
+import { intruder, onlooker } from './clients/strangers.ts'
+import type { Model } from './model.ts'
+import type { Chance } from './port.ts'
+
+export interface Stage {
+  client: Client
+  chance: Chance
+  model: Model
+  /** How long the clients act. */
+  loadMs: number
+  /** The longest pause between two acts. */
+  pauseMs: number
+  /** How much earlier than promised something may end: clocks differ. */
+  toleranceMs: number
+}
+
+export type Mix = (stage: Stage) => Promise<readonly Actor[]>
+
+/** A limit that a project has in a mix. */
+export const LIMITED = { project: 'limited', nodes: 2 } as const
+
+const common = ({ client, model, loadMs, pauseMs, toleranceMs }: Stage) => ({
+  model,
+  until: client.service.now() + loadMs,
+  pauseMs,
+  toleranceMs,
+})
+
+const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
+
+/** What a mix can't do without is asked for until it is there. */
+async function sure<T>({ client }: Stage, what: string, attempt: () => Promise<T | null>): Promise<T> {
+  for (let tries = 0; tries < 30; tries++) {
+    const found = await attempt()
+    if (found !== null) return found
+    await client.service.sleep(300)
+  }
+  throw new Error(`the mix could not be prepared: ${what}`)
+}
+
+const answered = (stage: Stage, what: string, ask: () => ReturnType<Client['ask']>) =>
+  sure(stage, what, async () => {
+    const reply = await ask()
+    return reply.outcome === 'done' ? reply : null
+  })
+
+async function providers(stage: Stage, count: number, total = 12): Promise<string[]> {
+  const { client, chance } = stage
+  const made = times(count, () => chance.uuid())
+  for (const uuid of made) {
+    await answered(stage, 'a provider', () =>
+      client.post('/placement/resource_providers', { name: `host-${uuid}`, uuid }),
+    )
+    const inventories = { VCPU: { total }, MEMORY_MB: { total: 4_096 }, DISK_GB: { total: 100 } }
+    const body = { resource_provider_generation: 0, inventories }
+    await answered(stage, 'an inventory', () => client.put(`/placement/resource_providers/${uuid}/inventories`, body))
+  }
+  return made
+}
+
+/** Nodes that are available, at once. */
+function nodes(stage: Stage, count: number, resource_class: string, more: object = {}): Promise<string[]> {
+  const { client } = stage
+  const until = client.service.now() + 30_000
+  const one = () => sure(stage, 'a node', () => available(client, { resource_class, ...more }, until))
+  return Promise.all(times(count, one))
+}
+
+async function leasable(stage: Stage, count: number, resource_class: string): Promise<string[]> {
+  const made = await nodes(stage, count, resource_class)
+  for (const node of made)
+    await answered(stage, 'an enrolment', () => stage.client.put(`/holdfast/v1/leasable-nodes/${node}`))
+  return made
+}
+
+async function hosts(stage: Stage, count: number): Promise<string[]> {
+  const made = (await providers(stage, count, 6)).map(uuid => `host-${uuid}`)
+  for (const name of made)
+    await answered(stage, 'a host', () => stage.client.post('/reservation/v1/os-hosts', { name }))
+  return made
+}
+
+const claims: Mix = async stage => {
+  const made = await providers(stage, 3)
+  return [
+    ...times(4, () => claimer({ ...common(stage), providers: made })),
+    stockkeeper({ ...common(stage), shared: made }),
+  ]
+}
+
+const inventories: Mix = async stage => {
+  const made = await providers(stage, 2)
+  const keeper = () => stockkeeper({ ...common(stage), shared: made })
+  return [claimer({ ...common(stage), providers: made }), keeper(), keeper(), keeper()]
+}
+
+const machines: Mix = async stage => times(3, i => machinist({ ...common(stage), resourceClass: `class-${i}` }))
+
+const metal: Mix = async stage => {
+  await nodes(stage, 3, 'plain')
+  const people = times(4, i =>
+    tenant({ ...common(stage), who: `tenant${i}`, classes: ['plain'], lasts: [null, null, 4_000], deploys: i === 0 }),
+  )
+  return [...people, intruder(common(stage)), machinist({ ...common(stage), resourceClass: 'own' })]
+}
+
+const expiry: Mix = async stage => {
+  await nodes(stage, 3, 'plain')
+  return times(5, i =>
+    tenant({ ...common(stage), who: `tenant${i}`, classes: ['plain'], lasts: [2_000, 3_000, 5_000], deploys: false }),
+  )
+}
+
+const alone: Mix = async stage => {
+  await nodes(stage, 1, 'one')
+  await nodes(stage, 1, 'two')
+  return ['one', 'two'].map(name => loner({ ...common(stage), who: `loner-${name}`, classes: [name] }))
+}
+
+const queue: Mix = async stage => {
+  await nodes(stage, 1, 'rare')
+  const line = new Line()
+  return times(5, i => waiter({ ...common(stage), line, who: `waiter${i}`, resourceClass: 'rare' }))
+}
+
+const holds: Mix = async stage => {
+  const made = await nodes(stage, 3, 'held')
+  const person = tenant({ ...common(stage), who: 'tenant', classes: ['held'], lasts: [null, 3_000], deploys: false })
+  return [...times(3, () => holder({ ...common(stage), nodes: made })), person]
+}
+
+const leases: Mix = async stage => {
+  const made = await leasable(stage, 3, 'leased')
+  const people = times(4, i => lessee({ ...common(stage), who: `lessee${i}`, wishes: nodesOf('leased') }))
+  return [...people, caretaker({ ...common(stage), nodes: made })]
+}
+
+/** Allocations with an end, on nodes that leases book at the same time. */
+const bookings: Mix = async stage => {
+  await leasable(stage, 3, 'leased')
+  const people = times(3, i => lessee({ ...common(stage), who: `lessee${i}`, wishes: nodesOf('leased') }))
+  const others = times(3, i =>
+    tenant({ ...common(stage), who: `tenant${i}`, classes: ['leased'], lasts: [1_500, 3_000, 5_000], deploys: false }),
+  )
+  return [...people, ...others]
+}
+
+const leasedHosts: Mix = async stage => {
+  const made = await hosts(stage, 2)
+  const others = await providers(stage, 1)
+  const wishes = (i: number) => (i === 0 ? partsOf : slotsOf)
+  const people = times(3, i =>
+    lessee({ ...common(stage), who: `lessee${i}`, wishes: wishes(i), takesSlots: true, hosts: made }),
+  )
+  const pool = others.map(uuid => `host-${uuid}`)
+  return [...people, claimer({ ...common(stage), providers: others }), poolKeeper({ ...common(stage), hosts: pool })]
+}
+
+const tenants: Mix = async stage => {
+  const projects = ['red', 'blue']
+  for (const owner of projects) await nodes(stage, 2, `class-${owner}`, { owner })
+  const people = projects.map(project =>
+    tenant({
+      ...common(stage),
+      who: project,
+      as: memberOf(project),
+      classes: [`class-${project}`],
+      lasts: [null, 3_000],
+      deploys: false,
+    }),
+  )
+  return [...people, ...projects.map(project => onlooker({ ...common(stage), project }))]
+}
+
+const quota: Mix = async stage => {
+  const { client } = stage
+  await nodes(stage, 4, 'plain')
+  const limits = { limits: { nodes: LIMITED.nodes } }
+  await answered(stage, 'a quota', () => client.put(`/holdfast/v1/quotas/${LIMITED.project}`, limits))
+  const as = { ...ADMIN, 'x-auth-token': `admin:${LIMITED.project}` }
+  return times(4, i =>
+    tenant({ ...common(stage), who: `limited${i}`, as, classes: ['plain'], lasts: [null], deploys: false }),
+  )
+}
+
+const webhooks: Mix = async stage => {
+  const hook = { url: 'https://8.8.8.8/hook', types: ['allocation', 'node'] }
+  await answered(stage, 'a webhook', () => stage.client.post('/holdfast/v1/webhooks', hook))
+  return metal(stage)
+}
+
+const everything: Mix = async stage => {
+  const parts: Actor[] = []
+  for (const mix of [claims, metal, bookings, holds, queue]) parts.push(...(await mix(stage)))
+  return parts
+}
+
+export const MIXES: Record<string, Mix> = {
+  everything,
+  claims,
+  inventories,
+  nodes: machines,
+  metal,
+  expiry,
+  alone,
+  queue,
+  holds,
+  leases,
+  bookings,
+  hosts: leasedHosts,
+  tenants,
+  quota,
+  webhooks,
+  /** The same clients as of nodes, but only the database goes away. */
+  outage: machines,
+}

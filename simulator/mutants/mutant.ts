@@ -1,0 +1,17 @@
+/** A deliberate bug: a change of one place in the sources. */
+export interface Mutant {
+  name: string
+  /** What is wrong with it, in words. */
+  breaks: string
+  /** From the root of the tree. */
+  file: string
+  /** The text that is changed. It is in the file exactly once. */
+  from: string
+  to: string
+  /** The mix that shows it. */
+  mix: string
+  /** The faults that it needs. */
+  faults: string
+  /** It is found within so many seeds, from the first on. */
+  seeds: number
+}

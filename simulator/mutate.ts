@@ -1,0 +1,42 @@
+// Applies a mutant: the text of its file is changed when it is loaded, in this thread alone. Nothing is written.
+import fs from 'node:fs'
+import { registerHooks, syncBuiltinESMExports } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import type { Mutant } from './mutants/mutant.ts'
+
+const ROOT = new URL('../', import.meta.url)
+
+/** The file's text with the mutant's change; throws unless the text to be changed is there exactly once. */
+export function mutated({ name, file, from, to }: Mutant, text: string): string {
+  const parts = text.split(from)
+  if (parts.length !== 2) throw new Error(`mutant ${name}: its text is ${parts.length - 1} times in ${file}, not once`)
+  return parts.join(to)
+}
+
+/** To be called before anything of src is imported. */
+export function applyMutant(mutant: Mutant): void {
+  const url = new URL(mutant.file, ROOT)
+  if (mutant.file.endsWith('.sql')) return changeFile(mutant, url)
+  registerHooks({
+    load(loaded, context, next) {
+      const result = next(loaded, context)
+      if (loaded !== url.href) return result
+      return { ...result, source: mutated(mutant, String(result.source)) }
+    },
+  })
+}
+
+/** Whether a database that was migrated without the mutant lacks it. */
+export const isInSchema = ({ file }: Mutant): boolean => file.endsWith('.sql')
+
+/** Migrations are read as files. */
+function changeFile(mutant: Mutant, url: URL): void {
+  const read = fs.readFileSync
+  const changed = (path: fs.PathOrFileDescriptor, options?: Parameters<typeof read>[1]) => {
+    const found = read(path, options as never)
+    const isIt = path instanceof URL ? path.href === url.href : path === fileURLToPath(url)
+    return isIt ? mutated(mutant, String(found)) : found
+  }
+  fs.readFileSync = changed as typeof read
+  syncBuiltinESMExports()
+}

@@ -1,0 +1,66 @@
+// Runs mutants: each must be found within its number of seeds. One that survives is a gap in the checks.
+import { Worker } from './employed.ts'
+import { isInSchema } from './mutate.ts'
+import { MUTANTS, mutantNamed } from './mutants.ts'
+import type { Mutant } from './mutants/mutant.ts'
+
+interface Settings {
+  /** All by default. */
+  names: readonly string[]
+  workers: number
+  loadMs: number
+  /** Instead of each mutant's own number. */
+  seeds?: number
+}
+
+interface Fate {
+  mutant: Mutant
+  /** The seed that found it; null if it survived. */
+  seed: number | null
+  text: string
+}
+
+/** Returns how many survived. */
+export async function runMutants({ names, workers, loadMs, seeds }: Settings): Promise<number> {
+  const left = names.length > 0 ? names.map(mutantNamed) : [...MUTANTS]
+  const { length } = left
+  // Starting a PostgreSQL takes longer than a seed, so all share one, but for mutants of the schema.
+  await import('./time.ts')
+  const { startServer } = await import('./database.ts')
+  const server = await startServer()
+  const shared = { HOLDFAST_SIMULATOR_POSTGRES: server.url('postgres') }
+  const fates: Fate[] = []
+  const work = async () => {
+    for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
+      const worker = new Worker(mutant.name, isInSchema(mutant) ? {} : shared)
+      const fate = await hunt(worker, mutant, loadMs, seeds ?? mutant.seeds)
+      fates.push(fate)
+      await worker.end()
+      const found = fate.seed === null ? 'SURVIVED' : `found by seed ${fate.seed}`
+      console.log(`${mutant.name}: ${found}${fate.text && `: ${fate.text.slice(0, 200)}`}`)
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: Math.min(workers, length) }, work))
+  } finally {
+    await server.stop()
+  }
+  const survivors = fates.filter(({ seed }) => seed === null)
+  console.log(`${length - survivors.length} of ${length} mutants were found`)
+  return survivors.length
+}
+
+async function hunt(worker: Worker, mutant: Mutant, loadMs: number, seeds: number): Promise<Fate> {
+  const { mix, faults } = mutant
+  for (let seed = 1; seed <= seeds; seed++) {
+    try {
+      const { result } = await worker.run({ seed, mix, faults, loadMs, isTraced: false, isMinimised: false })
+      const [finding] = result.findings
+      if (finding) return { mutant, seed, text: `${finding.check}: ${finding.text}` }
+    } catch (error) {
+      // It doesn't even start.
+      return { mutant, seed, text: String((error as Error).message) }
+    }
+  }
+  return { mutant, seed: null, text: '' }
+}

@@ -1,0 +1,150 @@
+// The virtual network between the simulated processes and the real PostgreSQL. One burst reaches the server at a time,
+// and the next only when the server is at rest or waits for a lock.
+import type { Duplex } from 'node:stream'
+import type { Stream } from './chance.ts'
+import type { Database } from './database.ts'
+import type { History } from './history.ts'
+import { Line } from './line.ts'
+import { VirtualSocket } from './socket.ts'
+import { Owner, type World } from './world.ts'
+
+interface NetworkOptions {
+  world: World
+  chance: Stream
+  database: Database
+  history: History
+  /** How long a call of one statement waits for a lock. */
+  callLockMs: number
+  /** Called after each commit, once the server is at rest. */
+  committed: (isOfInterest: boolean) => void
+  /** Called when transactions wait for each other in a circle. */
+  circled: (line: string) => void
+}
+
+export class Network {
+  readonly world: World
+  readonly chance: Stream
+  readonly database: Database
+  readonly history: History
+  readonly callLockMs: number
+  readonly lines = new Set<Line>()
+  /** Those that wait for a lock, the first to wait first. */
+  readonly waiting = new Set<Line>()
+  /** Faults that last: nobody can connect; all messages are slow; notifications are lost. */
+  isAway = false
+  slowMs = 0
+  notificationLoss = 0
+  /** Those who don't get the answer to their next commit. */
+  readonly losingNext = new Set<Owner>()
+  readonly #owner: Owner
+  readonly #options: NetworkOptions
+  readonly #made = new Map<Owner, number>()
+
+  constructor(options: NetworkOptions) {
+    this.world = options.world
+    this.chance = options.chance
+    this.database = options.database
+    this.history = options.history
+    this.callLockMs = options.callLockMs
+    this.#options = options
+    this.#owner = new Owner('network', options.chance)
+  }
+
+  get now(): number {
+    return this.world.now
+  }
+
+  /** The database's clock. */
+  get sqlNow(): string {
+    const micros = Math.floor((this.now * 1_000) % 1_000)
+    return new Date(Math.floor(this.now)).toISOString().replace('Z', `${String(micros).padStart(3, '0')}Z`)
+  }
+
+  /** For pg, in place of a socket. */
+  dial(owner: Owner): () => Duplex {
+    return () => {
+      const number = (this.#made.get(owner) ?? 0) + 1
+      this.#made.set(owner, number)
+      const socket = new VirtualSocket()
+      const line = new Line(this, owner, socket, `${owner.name}#${number}`)
+      this.lines.add(line)
+      return socket.attach(line) as unknown as Duplex
+    }
+  }
+
+  at(ms: number, run: () => void | Promise<void>): void {
+    this.world.after(ms, this.#owner, run)
+  }
+
+  linesOf(owner: Owner): Line[] {
+    return [...this.lines].filter(line => line.owner === owner)
+  }
+
+  committed(line: Line, isOfInterest: boolean): void {
+    this.history.add(line.name, 'commits')
+    this.#options.committed(isOfInterest)
+  }
+
+  /** Whether the answer to this commit doesn't arrive. */
+  losesAnswer({ owner }: Line): boolean {
+    return this.losingNext.delete(owner)
+  }
+
+  losesNotification(): boolean {
+    return this.chance.happens(this.notificationLoss)
+  }
+
+  /** Lets those go on, one after the other, who have got the lock that they waited for. */
+  async goOn(): Promise<void> {
+    while (this.waiting.size > 0) {
+      const blockers = await this.database.blockers(Array.from(this.waiting, line => line.backend.pid))
+      const free = [...this.waiting].find(line => blockers.get(line.backend.pid)!.length === 0)
+      if (!free) return
+      await free.goOn()
+    }
+  }
+
+  /** Has PostgreSQL hand out its notifications. */
+  async tell(): Promise<void> {
+    for (const line of this.lines) {
+      if (!line.isListening || line.isClosed || line.backend.isBusy) continue
+      await line.backend.poke()
+      line.notify()
+    }
+  }
+
+  circled(line: string): void {
+    this.#options.circled(line)
+  }
+
+  /** Whether it waits for someone who waits for it. */
+  async isInCircle(line: Line): Promise<boolean> {
+    const blockers = await this.database.blockers(Array.from(this.waiting, each => each.backend.pid))
+    const seen = new Set<number>()
+    const reaches = (pid: number): boolean => {
+      if (seen.has(pid)) return false
+      seen.add(pid)
+      return (blockers.get(pid) ?? []).some(by => by === line.backend.pid || reaches(by))
+    }
+    return reaches(line.backend.pid)
+  }
+
+  /** What pg_stat_activity says, in virtual time. */
+  activity(): string {
+    const known = [...this.lines].filter(line => line.backend.pid !== 0)
+    const sessions = known.map(({ backend: { pid, status, isBusy }, xactSince }) => ({
+      pid,
+      state: isBusy ? 'active' : status === 'I' ? 'idle' : 'idle in transaction',
+      xact_start: status === 'I' && !isBusy ? null : xactSince && new Date(xactSince).toISOString(),
+    }))
+    return JSON.stringify(sessions)
+  }
+
+  /** Ends all connections, at the end of a run. */
+  stop(): void {
+    for (const line of this.lines) {
+      line.isClosed = true
+      line.backend.abandon()
+    }
+  }
+}

@@ -1,0 +1,106 @@
+// The service as its clients see it: requests travel, wait for a process, and their answers may never come.
+import type { Stream } from './chance.ts'
+import type { Answer, Finding, Request, Service } from './port.ts'
+import type { History } from './history.ts'
+import type { Process } from './processes.ts'
+import { Owner, type World } from './world.ts'
+
+/** So long a client waits for an answer. */
+const PATIENCE_MS = 20_000
+
+interface ServiceOptions {
+  world: World
+  chance: Stream
+  history: History
+  processes: readonly Process[]
+  told: (finding: Finding) => void
+}
+
+export class SimulatedService implements Service {
+  readonly owner: Owner
+  readonly #options: ServiceOptions
+  readonly #chance: Stream
+  #requests = 0
+
+  constructor(options: ServiceOptions) {
+    this.#options = options
+    this.#chance = options.chance.stream('travel')
+    this.owner = new Owner('clients', options.chance.stream('clients'))
+  }
+
+  now(): number {
+    return this.#options.world.now
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise(resolve => void this.#options.world.after(ms, this.owner, resolve))
+  }
+
+  send(request: Request, process?: number): Promise<Answer | null> {
+    const { world, history, processes } = this.#options
+    const name = `request ${++this.#requests}`
+    const able = processes.filter(({ role }) => role !== 'conductor')
+    const target = process === undefined ? this.#chance.pick(able) : able[process % able.length]!
+    history.add(
+      'clients',
+      `${name} to ${target.name}: ${request.method} ${request.url} ${JSON.stringify(request.body) ?? ''}`,
+    )
+    return new Promise(resolve => {
+      let isOver = false
+      const end = (answer: Answer | null) => {
+        if (isOver) return
+        isOver = true
+        forget()
+        history.add(
+          'clients',
+          `${name}: ${answer === null ? 'no answer' : `${answer.status} ${JSON.stringify(answer.body)}`}`,
+        )
+        this.#judge(request, answer)
+        resolve(answer)
+      }
+      const back = (answer: Answer | null) => void world.after(this.#travel(), this.owner, () => end(answer))
+      const forget = target.onDeath(() => back(null))
+      world.after(PATIENCE_MS, this.owner, () => end(null))
+      world.after(this.#travel(), target.owner, () => {
+        if (target.app) this.#inject(target, request, back)
+        else back(null)
+      })
+      if (target.owner.isDead) back(null)
+    })
+  }
+
+  #inject({ app }: Process, { method, url, headers, body }: Request, back: (answer: Answer | null) => void): void {
+    const sent = {
+      method,
+      url,
+      headers: { 'x-auth-token': 'admin', ...headers },
+      ...(body !== undefined && { payload: body as object }),
+    }
+    app!.inject(sent).then(
+      ({ statusCode: status, headers, payload }) =>
+        back({ status, headers: headers as Answer['headers'], body: readable(payload) }),
+      () => back(null),
+    )
+  }
+
+  #travel(): number {
+    return 0.05 + this.#chance.float() ** 3 * 5
+  }
+
+  #judge({ method, url }: Request, answer: Answer | null): void {
+    if (!answer || answer.status < 500 || answer.status === 503) return
+    this.#options.told({
+      check: 'no 5xx but 503',
+      text: `${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`,
+    })
+  }
+}
+
+function readable(payload: string): unknown {
+  if (payload === '') return null
+  try {
+    return JSON.parse(payload) as unknown
+  } catch {
+    return payload
+  }
+}

@@ -1,0 +1,253 @@
+// One run: processes, clients and faults in one world, from a seed.
+import { STARTED, setWorld } from './time.ts'
+import { limits } from '../src/shared/limits.ts'
+import type { Inside } from './checks/inside.ts'
+import { violations } from './checks/invariants.ts'
+import { Stream } from './chance.ts'
+import type { Database, Server } from './database.ts'
+import { faultsOf, heal, unleash } from './faults.ts'
+import { History } from './history.ts'
+import { Machines } from './machines.ts'
+import { Network } from './network.ts'
+import type { Chance, Finding, Service } from './port.ts'
+import { Process, type Role, TAKE_OVER_MS } from './processes.ts'
+import { SimulatedService } from './service.ts'
+import { real, World } from './world.ts'
+
+export interface CastOptions {
+  mix: string
+  service: Service
+  chance: Chance
+  told: (finding: Finding) => void
+  loadMs: number
+}
+
+/** Who acts in a run, and what is checked of it. */
+export interface Cast {
+  /** While nothing fails: makes what the clients need. */
+  prepare(): Promise<void>
+  /** Resolves when all clients have ended. */
+  act(): Promise<void>
+  afterCommit(inside: Inside): Promise<Finding[]>
+  /** While nobody acts and nothing fails, and all processes have had time to follow. */
+  whenQuiet(inside: Inside): Promise<Finding[]>
+  /** At the end. `quietSince`: since then nothing failed. */
+  examine(inside: Inside, quietSince: number): Promise<Finding[]>
+}
+
+export interface Options {
+  seed: number
+  mix: string
+  faults: string
+  loadMs: number
+  /** The load ends after so many events, if it hasn't before. */
+  stepsMax?: number
+  castFor: (options: CastOptions) => Cast
+  /** The numbers of faults that don't happen. */
+  leftOut?: ReadonlySet<number>
+  print?: (line: string) => void
+}
+
+export interface Result {
+  seed: number
+  findings: readonly Finding[]
+  hash: string
+  faults: number
+  steps: number
+  commits: number
+  virtualMs: number
+  realMs: number
+  /** Of this process, without PostgreSQL's. */
+  cpuMs: number
+  /** The history before the first finding, as far as it is kept. */
+  story: readonly string[]
+}
+
+/** What polls is slower: nothing comes of most polls, and each costs real time. */
+Object.assign(limits, { feedPollMs: 400, eventPollMs: 400, conductorPollMs: 2_000 })
+
+const CASTS: readonly (readonly Role[])[] = [
+  ['serve', 'serve'],
+  ['api', 'serve', 'conductor'],
+  ['api', 'api', 'conductor', 'conductor'],
+]
+const STORY_LINES = 4_000
+const START_MS = 60_000
+const PREPARE_MS = 120_000
+/** All clients end within this time after the load. */
+const ACT_MS = 120_000
+const SETTLE_MS = { least: 8_000, most: 90_000, look: 1_000 }
+/** Something is on its way. */
+const BUSY = `select 1 from nodes where lock_incarnation is not null or transition is not null
+  union all select 1 from allocations where state = 'allocating' limit 1`
+
+export async function simulate(server: Server, options: Options): Promise<Result> {
+  const began = real.now()
+  const cpu = process.cpuUsage()
+  const database = await server.create()
+  const run = new Run(database, options)
+  setWorld(run.world)
+  const failed = (error: unknown) => run.failed(error)
+  process.on('unhandledRejection', failed).on('uncaughtException', failed)
+  try {
+    await run.play()
+  } finally {
+    run.stop()
+    process.off('unhandledRejection', failed).off('uncaughtException', failed)
+    setWorld(null)
+    await database.close()
+  }
+  const { user, system } = process.cpuUsage(cpu)
+  return { ...run.result(), realMs: Math.round(real.now() - began), cpuMs: Math.round((user + system) / 1_000) }
+}
+
+class Run {
+  readonly world = new World(STARTED)
+  readonly #options: Options
+  readonly #chance: Stream
+  readonly #database: Database
+  readonly #history: History
+  readonly #findings: Finding[] = []
+  readonly #network: Network
+  readonly #machines: Machines
+  readonly #processes: readonly Process[]
+  readonly #service: SimulatedService
+  readonly #cast: Cast
+  readonly #inside: Inside
+  #story: readonly string[] = []
+  #faults = 0
+  #commits = 0
+  #isUnchecked = false
+
+  constructor(database: Database, options: Options) {
+    const { world } = this
+    const { seed, mix, loadMs, castFor, print } = options
+    const chance = new Stream(seed, mix)
+    const history = new History(() => world.now - STARTED, print)
+    const committed = (isOfInterest: boolean) => {
+      this.#commits++
+      this.#isUnchecked ||= isOfInterest
+    }
+    const callLockMs = limits.claimLockMs
+    const circled = (line: string) =>
+      this.#told({ check: 'deadlock', text: `${line} waits for someone who waits for it` })
+    const watched = { committed, circled, callLockMs }
+    const network = new Network({ world, chance: chance.stream('network'), database, history, ...watched })
+    const machines = new Machines(chance.stream('machines'), history, () => world.now)
+    const around = { world, chance: chance.stream('processes'), history, network, machines, database: database.url }
+    const roles = chance.stream('roles').pick(CASTS)
+    const processes = roles.map((role, number) => new Process(`p${number}`, role, around))
+    const told = (finding: Finding) => this.#told(finding)
+    this.#service = new SimulatedService({ world, chance: chance.stream('service'), history, processes, told })
+    this.#cast = castFor({ mix, service: this.#service, chance: chance.stream('cast'), told, loadMs })
+    this.#inside = {
+      rows: (text, values) => world.hold(database.rows(text, values)),
+      now: () => world.now,
+      takeOverMs: TAKE_OVER_MS,
+      memories: () => processes.flatMap(({ name, memory }) => (memory ? [{ name, memory }] : [])),
+      deeds: machines.deeds,
+    }
+    this.#options = options
+    this.#chance = chance
+    this.#database = database
+    this.#history = history
+    this.#network = network
+    this.#machines = machines
+    this.#processes = processes
+    world.afterStep = () => this.#check()
+  }
+
+  async play(): Promise<void> {
+    const { world } = this
+    const place = { world, network: this.#network, machines: this.#machines, processes: this.#processes }
+    const skews = this.#chance.stream('skews')
+    for (const process of this.#processes) process.start(skews.between(-3_600_000, 3_600_000))
+    const areUp = () => this.#processes.every(process => process.isUp)
+    await world.runUntil(world.now + START_MS, areUp)
+    if (!areUp()) return this.#told({ check: 'start', text: 'not all processes are up' })
+    await this.#clients(PREPARE_MS, () => this.#cast.prepare())
+    const { faults: mix, loadMs, leftOut = new Set() } = this.#options
+    const faults = faultsOf(mix, this.#chance.stream('faults'), loadMs)
+    this.#faults = faults.length
+    unleash(place, faults, leftOut, this.#chance)
+    await this.#clients(loadMs + ACT_MS, () => this.#cast.act(), { least: loadMs, afterwards: () => heal(place) })
+    const quietSince = world.now
+    await this.#settle(areUp)
+    if (!areUp()) this.#told({ check: 'start', text: 'not all processes are up again' })
+    this.#tellAll(await this.#cast.whenQuiet(this.#inside))
+    await this.#clients(PREPARE_MS, async () => this.#tellAll(await this.#cast.examine(this.#inside, quietSince)))
+  }
+
+  stop(): void {
+    for (const { owner } of this.#processes) if (owner) owner.isDead = true
+    this.#service.owner.isDead = true
+    this.#network.stop()
+  }
+
+  result(): Omit<Result, 'realMs' | 'cpuMs'> {
+    const { seed } = this.#options
+    return {
+      seed,
+      findings: this.#findings,
+      hash: this.#history.digest(),
+      faults: this.#faults,
+      steps: this.world.steps,
+      commits: this.#commits,
+      virtualMs: this.world.now - STARTED,
+      story: this.#story,
+    }
+  }
+
+  /** Code of a process failed where nobody catches it: the real process would end. */
+  failed(error: unknown): void {
+    const owner = this.world.current
+    this.#told({ check: 'crash', text: `${owner?.name}: ${(error as Error).stack}` })
+    this.#processes.find(process => process.owner === owner)?.crash()
+  }
+
+  /** Lets clients work until they are done; `afterwards` is done once the time is over that they take at least. */
+  async #clients(most: number, work: () => Promise<void>, { least = 0, afterwards = () => {} } = {}): Promise<void> {
+    const { world } = this
+    let isDone = false
+    await world.as(this.#service.owner, () => {
+      work().then(
+        () => (isDone = true),
+        (error: unknown) => this.#told({ check: 'clients', text: String((error as Error).stack) }),
+      )
+    })
+    const began = world.now
+    const steps = world.steps + (this.#options.stepsMax ?? Infinity)
+    await world.runUntil(began + least, () => world.steps >= steps)
+    afterwards()
+    await world.runUntil(began + most, () => isDone)
+    if (!isDone) this.#told({ check: 'clients', text: 'they did not end in time' })
+  }
+
+  async #settle(areUp: () => boolean): Promise<void> {
+    const { world } = this
+    const began = world.now
+    await world.runUntil(began + SETTLE_MS.least)
+    while (world.now < began + SETTLE_MS.most) {
+      if (areUp() && (await this.#database.rows(BUSY)).length === 0) return
+      await world.runUntil(world.now + SETTLE_MS.look)
+    }
+  }
+
+  async #check(): Promise<void> {
+    if (!this.#isUnchecked) return
+    this.#isUnchecked = false
+    this.#tellAll(await violations(this.#database, this.#network.sqlNow))
+    this.#tellAll(await this.#cast.afterCommit(this.#inside))
+  }
+
+  #tellAll(findings: readonly Finding[]): void {
+    for (const finding of findings) this.#told(finding)
+  }
+
+  #told(finding: Finding): void {
+    // What is wrong stays wrong: it is told once.
+    if (this.#findings.some(({ check, text }) => check === finding.check && text === finding.text)) return
+    this.#history.add('finding', `${finding.check}: ${finding.text}`)
+    if (this.#findings.push(finding) === 1) this.#story = this.#history.last(STORY_LINES)
+  }
+}

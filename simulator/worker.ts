@@ -1,0 +1,52 @@
+// Runs seeds in a real process of its own, with a PostgreSQL of its own: the parent sends them one at a time. A mutant is
+// applied before anything else is loaded.
+import './time.ts'
+import type { CastOptions, Result } from './simulation.ts'
+import type { Server } from './database.ts'
+import { mutantNamed } from './mutants.ts'
+import { applyMutant } from './mutate.ts'
+
+const [mutant] = process.argv.slice(2)
+if (mutant) applyMutant(mutantNamed(mutant))
+const { Cast } = await import('./cast.ts')
+const { startServer } = await import('./database.ts')
+const { minimise } = await import('./minimise.ts')
+const { simulate } = await import('./simulation.ts')
+const castFor = (options: CastOptions) => new Cast(options)
+
+export interface Wish {
+  seed: number
+  mix: string
+  faults: string
+  loadMs: number
+  stepsMax?: number
+  /** The faults that happen; all by default. */
+  only?: readonly number[]
+  isTraced: boolean
+  isMinimised: boolean
+}
+
+export interface Outcome {
+  result: Result
+  /** The faults that the finding needs; null if nothing was found, or it was not looked for. */
+  kept: readonly number[] | null
+}
+
+let server: Promise<Server> | null = null
+
+async function fulfil({ only, isTraced, isMinimised, ...wish }: Wish): Promise<Outcome> {
+  server ??= startServer()
+  const { print } = { print: isTraced ? (line: string) => process.stdout.write(`${line}\n`) : undefined }
+  const leftOut =
+    only && new Set(Array.from({ length: 100 }, (_, number) => number).filter(number => !only.includes(number)))
+  const options = { ...wish, castFor, ...(print && { print }) }
+  const result = await simulate(await server, { ...options, ...(leftOut && { leftOut }) })
+  if (result.findings.length === 0 || !isMinimised || only) return { result, kept: null }
+  return minimise(result, async leftOut => simulate(await server!, { ...options, leftOut }))
+}
+
+process.on('message', (wish: Wish | 'end') => {
+  const answer = (message: object) => process.send!(message)
+  if (wish === 'end') void server?.then(started => started.stop()).then(() => process.exit(0))
+  else fulfil(wish).then(answer, (error: unknown) => answer({ error: String((error as Error).stack) }))
+})
