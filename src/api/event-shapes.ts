@@ -1,7 +1,7 @@
 // The shape of an event in the documents, made from the table of kinds.
-import { Type } from 'typebox'
 import { KINDS } from '../events/kinds.ts'
 import { named, oneOf, Text, TextOrNull } from './shapes.ts'
+import { Type } from '../shared/type.ts'
 
 interface EventType {
   type: string

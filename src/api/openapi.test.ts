@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Type } from 'typebox'
 import { type ApiDescription, documentOf, type RouteDescription } from './openapi.ts'
 import type { Operation } from './operation.ts'
 import { from, named, orNull, Text } from './shapes.ts'
+import { Type } from '../shared/type.ts'
 
 const Thing = named('Thing', { id: Text, owner: from('1.5', orNull(Text)) })
 

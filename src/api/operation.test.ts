@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Type } from 'typebox'
 import { requireDeclared, requireParameter } from './operation.ts'
 import { check } from './schema.ts'
+import { Type } from '../shared/type.ts'
 
 test('a form that is not declared can not be read', () => {
   const [declared, other] = [check(Type.Object({})), check(Type.Object({}))]

@@ -1,7 +1,7 @@
 // The policy: all actions of all APIs with their rules, some replaced by the rules of the operator's file.
 import { readFileSync } from 'node:fs'
-import { parse as parseYaml } from 'yaml'
 import { UsageError } from '../shared/usage-error.ts'
+import { yaml } from '../shared/yaml.ts'
 import { Policy, PolicyError } from '../identity/policy.ts'
 import { type BaremetalAction, baremetalPolicy } from './baremetal/policy.ts'
 import { type ComputeAction, computePolicy } from './compute/policy.ts'
@@ -44,7 +44,7 @@ export function loadPolicy({ placementPolicy, policyFile }: PolicySettings) {
 function rulesIn(file: string): Record<string, unknown> {
   let content: unknown
   try {
-    content = parseYaml(readFileSync(file, 'utf8')) ?? {}
+    content = yaml().parse(readFileSync(file, 'utf8')) ?? {}
   } catch (error) {
     throw new UsageError(`can't read the policy file ${file}: ${(error as Error).message}`, { cause: error })
   }

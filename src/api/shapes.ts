@@ -1,5 +1,6 @@
 // Building blocks for the schemas of answers.
-import { type TObject, type TProperties, type TSchema, type TSchemaOptions, Type } from 'typebox'
+import type { TObject, TProperties, TSchema, TSchemaOptions } from 'typebox'
+import { Type } from '../shared/type.ts'
 
 export const Text = Type.String()
 export const Count = Type.Integer({ minimum: 0 })

@@ -24,7 +24,8 @@ export function* recorded<T>(work: Write<T>, entry: Entry | undefined | ((value:
     const answers = yield calls
     for (const [i, call] of calls.entries()) {
       if (call.kind === 'mark') subjects.push(...call.subjects)
-      else if (call.kind === 'command') isChange ||= call.compiled.sqlite.writes && answers[i]!.count > 0
+      else if (call.kind === 'later') isChange = true
+      else if (call.kind === 'command') isChange ||= call.compiled.writes && answers[i]!.count > 0
     }
     step = work.next(answers)
   }

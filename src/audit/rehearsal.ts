@@ -1,6 +1,6 @@
 // Dry runs: the transaction runs with the same locks and guards, and is rolled back at its end.
 import type { Store } from '../store/store.ts'
-import type { Subject, Write } from '../store/transaction.ts'
+import { NOTHING, type Subject, type Write } from '../store/transaction.ts'
 
 interface Rehearsed<T> {
   value: T
@@ -42,7 +42,11 @@ function* undone<T>(work: Write<T>): Write<never> {
       if (call.kind === 'mark')
         for (const subject of call.subjects) subjects.set(`${subject.kind} ${subject.id}`, subject)
     }
-    step = work.next(yield calls)
+    // There is no commit that commands could go with, and what they refuse counts.
+    if (calls.every(call => call.kind === 'later')) {
+      yield calls.flatMap(({ commands }) => commands)
+      step = work.next(calls.map(() => NOTHING))
+    } else step = work.next(yield calls)
   }
   throw new Undone({ value: step.value, subjects: [...subjects.values()] })
 }

@@ -1,6 +1,6 @@
 // The settings for compute (our own slice, or a Nova beside us), and for the catalog that names services of others.
-import { Type } from 'typebox'
 import { oneOf, orNull, type Setting } from './kinds.ts'
+import { Type } from '../shared/type.ts'
 
 export const COMPUTE_SETTINGS = {
   compute: {

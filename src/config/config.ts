@@ -1,7 +1,7 @@
 // Loads the configuration: command line before environment before file before defaults, checked as a whole.
 import { readFileSync } from 'node:fs'
-import { parse as parseYaml } from 'yaml'
 import { UsageError } from '../shared/usage-error.ts'
+import { yaml } from '../shared/yaml.ts'
 import { checked } from './checks.ts'
 import { type Config, environmentName, flagName, type Given, KEYS, SETTINGS } from './settings.ts'
 
@@ -42,7 +42,7 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Given {
 function fromFile(file: string): Given {
   let content: unknown
   try {
-    content = parseYaml(readFileSync(file, 'utf8')) ?? {}
+    content = yaml().parse(readFileSync(file, 'utf8')) ?? {}
   } catch (error) {
     throw new UsageError(`can't read the configuration file ${file}: ${(error as Error).message}`, { cause: error })
   }

@@ -1,6 +1,7 @@
 // The type of a setting, and the schemas that many settings share.
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { limits } from '../shared/limits.ts'
+import { Type } from '../shared/type.ts'
 
 export interface Setting {
   flag: string

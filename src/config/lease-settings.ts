@@ -1,7 +1,7 @@
 // The settings for leases.
-import { Type } from 'typebox'
 import { minutes, orNull, type Setting, text } from './kinds.ts'
 import { mask } from './mask.ts'
+import { Type } from '../shared/type.ts'
 
 export const LEASE_SETTINGS = {
   leaseBeforeEndMinutes: {

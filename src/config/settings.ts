@@ -1,5 +1,5 @@
 // The table of all settings: flag, schema, default and help.
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { DEFAULT_RULES } from '../metal/nodes/inspection-defaults.ts'
 import { HookSets } from '../metal/drivers/manual/hooks.ts'
 import { InspectionRule } from '../metal/nodes/inspection.ts'
@@ -9,6 +9,7 @@ import { COMPUTE_SETTINGS } from './compute-settings.ts'
 import { LEASE_SETTINGS } from './lease-settings.ts'
 import { mask } from './mask.ts'
 import { WEBHOOK_SETTINGS } from './webhook-settings.ts'
+import { Type } from '../shared/type.ts'
 
 const TABLE = {
   host: { flag: 'host <address>', is: text, fallback: '127.0.0.1', help: 'address to listen on' },

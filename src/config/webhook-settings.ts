@@ -1,7 +1,7 @@
 // The settings for webhooks.
-import { Type } from 'typebox'
 import { orNull, type Setting } from './kinds.ts'
 import { mask } from './mask.ts'
+import { Type } from '../shared/type.ts'
 
 export const WEBHOOK_SETTINGS = {
   webhookAllow: {

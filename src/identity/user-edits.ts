@@ -1,7 +1,8 @@
 // Edits of the users file, each as a change of its document that keeps the comments of others.
-import { type Document, isMap, isScalar } from 'yaml'
+import type { Document } from 'yaml'
 import { problem } from '../problems/problem.ts'
 import { UsageError } from '../shared/usage-error.ts'
+import { yaml } from '../shared/yaml.ts'
 import { FileDirectory } from './directory.ts'
 import { idOf } from './ids.ts'
 import type { Role } from './roles.ts'
@@ -53,7 +54,7 @@ function requireFree(content: UsersFile, kind: Kind, name: string): void {
 
 /** An entry may be empty, and then it is no map that could be changed. */
 function entryOf(document: Document, path: readonly string[]): void {
-  if (!isMap(document.getIn(path))) document.setIn(path, document.createNode({}))
+  if (!yaml().isMap(document.getIn(path))) document.setIn(path, document.createNode({}))
 }
 
 function setOrDelete(document: Document, path: readonly string[], value: unknown): void {
@@ -63,6 +64,7 @@ function setOrDelete(document: Document, path: readonly string[], value: unknown
 
 /** Renames a key where it stands. */
 function rename(document: Document, path: readonly string[], from: string, to: string): void {
+  const { isMap, isScalar } = yaml()
   const map = document.getIn(path)
   if (!isMap(map)) return
   const pair = map.items.find(({ key }) => (isScalar(key) ? String(key.value) : String(key)) === from)

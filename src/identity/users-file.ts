@@ -1,14 +1,16 @@
 // The users file: users, projects and roles in YAML, read strictly, and changed without losing its comments.
 import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync } from 'node:fs'
 import { rmSync, statSync, writeFileSync } from 'node:fs'
-import { Ajv, type ErrorObject } from 'ajv'
-import { type Static, Type } from 'typebox'
-import { Document, isScalar, parse as parseYaml, parseDocument, visit } from 'yaml'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { Static } from 'typebox'
+import type { Document } from 'yaml'
 import { systemClock } from '../clock/clock.ts'
 import { limits } from '../shared/limits.ts'
+import { yaml } from '../shared/yaml.ts'
 import { ID_PATTERN, idOf, SERVICE_USER_ID } from './ids.ts'
 import { HASH_PATTERN } from './passwords.ts'
 import { ROLES, type Role } from './roles.ts'
+import { Type } from '../shared/type.ts'
 
 /** Why the file can't be read or changed, in one line. */
 export class UsersFileError extends Error {}
@@ -49,19 +51,21 @@ const UsersFileSchema = Type.Object(
 export type UsersFile = Static<typeof UsersFileSchema>
 export type UserEntry = Static<typeof UserEntry>
 
-const validate = new Ajv({ strict: false, allowUnionTypes: true }).compile<UsersFile>(UsersFileSchema)
+/** Compiled only where there is such a file. */
+let compiled: ValidateFunction<UsersFile> | null = null
 
 /** Parses the text. A UsersFileError names the place and never shows a hash. */
 export function parseUsersFile(text: string): UsersFile {
   if (text.length > limits.usersFileBytesMax) throw new UsersFileError('the file is too large')
   let content: unknown
   try {
-    content = parseYaml(text, { maxAliasCount: 0 })
+    content = yaml().parse(text, { maxAliasCount: 0 })
   } catch (error) {
     const [where] = /at line \d+, column \d+/.exec((error as Error).message) ?? []
     throw new UsersFileError(`it is not YAML${where ? ` ${where}` : ''}`, { cause: error })
   }
   const file = { projects: {}, users: {}, ...(content as object | null) }
+  const validate = (compiled ??= new Ajv({ strict: false, allowUnionTypes: true }).compile<UsersFile>(UsersFileSchema))
   if (typeof content !== 'object' || Array.isArray(content) || !validate(file)) {
     throw new UsersFileError(whatIsWrong(validate.errors?.[0]))
   }
@@ -196,6 +200,7 @@ class Draft {
 
 /** Names are looked for as texts, and YAML reads `2024` as a number. */
 function documentIn(text: string): Document {
+  const { isScalar, parseDocument, visit } = yaml()
   const document = parseDocument(text)
   visit(document, {
     Pair: (_, { key }) => {
@@ -215,7 +220,7 @@ function told(work: () => void): void {
 }
 
 function newDocument(): Document {
-  const document = new Document({ projects: {}, users: {} })
+  const document = new (yaml().Document)({ projects: {}, users: {} })
   document.commentBefore = OPENING
   return document
 }

@@ -1,5 +1,5 @@
 // One request to a Nova and its answer: our login, the version, time limits and sizes.
-import { Agent } from 'undici'
+import type { Agent } from 'undici'
 import { limits } from '../shared/limits.ts'
 import { VERSION } from '../shared/version.ts'
 import { NovaAway, NovaRefusal } from './port.ts'
@@ -32,7 +32,7 @@ export class Wire {
   readonly #url: URL
   readonly #login: NovaLogin
   readonly #stopping = new AbortController()
-  #agent: Agent | null = null
+  #agent: Promise<Agent> | null = null
 
   constructor({ url, login }: WireOptions) {
     const base = url.replace(/\/+$/, '')
@@ -63,7 +63,7 @@ export class Wire {
 
   async close(): Promise<void> {
     this.#stopping.abort()
-    await this.#agent?.destroy()
+    await (await this.#agent)?.destroy()
   }
 
   async #once(method: Method, path: string, body: object | null): Promise<Reply> {
@@ -72,7 +72,9 @@ export class Wire {
     const asked = `${method} ${shortOf(path)}`
     let reply: Reply
     try {
-      const answer = await this.#connected().request({
+      const answer = await (
+        await this.#connected()
+      ).request({
         origin: this.#url.origin,
         path: this.#url.pathname.replace(/\/+$/, '') + path,
         method,
@@ -106,17 +108,22 @@ export class Wire {
     }
   }
 
-  #connected(): Agent {
-    return (this.#agent ??= new Agent({
-      connections: limits.novaConnections,
-      maxResponseSize: limits.novaAnswerBytesMax,
-      // The deadline of each request counts.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      // All requests may be repeated, but one that meets a connection which Nova closes just then would fail for nothing.
-      keepAliveTimeout: limits.novaKeepAliveMs,
-    }))
+  #connected(): Promise<Agent> {
+    return (this.#agent ??= connect())
   }
+}
+
+async function connect(): Promise<Agent> {
+  const undici = await import('undici')
+  return new undici.Agent({
+    connections: limits.novaConnections,
+    maxResponseSize: limits.novaAnswerBytesMax,
+    // The deadline of each request counts.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    // All requests may be repeated, but one that meets a connection which Nova closes just then would fail for nothing.
+    keepAliveTimeout: limits.novaKeepAliveMs,
+  })
 }
 
 const said = ({ body }: Reply) => {

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
 import type { Excess } from '../problems/quotas.ts'
 import { command } from '../store/statement.ts'
-import { one, type Read, type Write } from '../store/transaction.ts'
+import { one, type Read, sideBySide, type Write } from '../store/transaction.ts'
 import { type Limit, type Longest, limitsOf } from './limits.ts'
 import { type Kind, kindOf, type Usage, usageOf } from './usage.ts'
 
@@ -39,6 +39,29 @@ export function* withinQuota<T>({ project, kinds, now }: Promised, work: (limits
   const done = yield* work(limits)
   requireNoExcess(limits, before, yield* usageOf(project, limited, now))
   return done
+}
+
+/**
+ * Does the same, with work that begins before the limits are known, in the same round trip. So the project's changes of
+ * this kind stand in line even if it has no limit.
+ */
+export function* withinQuotaBeside<T, Begun>(
+  { project, kinds, now }: Promised & { project: string },
+  begin: Write<Begun>,
+  work: (limits: Limits, begun: Begun) => Write<T>,
+): Write<T> {
+  const [limits, begun] = yield* sideBySide(limitsInLine(project), begin)
+  const limited = limitedOf(limits, kinds)
+  if (limited.size === 0) return yield* work(limits, begun)
+  const before = yield* usageOf(project, limited, now)
+  const done = yield* work(limits, begun)
+  requireNoExcess(limits, before, yield* usageOf(project, limited, now))
+  return done
+}
+
+function* limitsInLine(project: string): Write<Limits> {
+  const [, limits] = yield* sideBySide(one(standInLine({ project })), limitsOf(project))
+  return limits
 }
 
 /** The kinds that have a limit. */

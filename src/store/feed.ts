@@ -98,7 +98,8 @@ export class Feed {
     this.#polling = new Runner(() => this.#pollOnce(), failed)
     this.#ear = {
       channel: LOG_CHANNEL,
-      heard: payload => void (payload !== ORDERED && this.poll()),
+      // Our own commits are in memory already. Hearing of each would cost as much as a claim.
+      heard: payload => void (payload !== ORDERED && payload !== store.origin && this.poll()),
       // The server may have crashed or been replaced: then what we read may be undone, and its numbers used again.
       lost: () => void this.#doubts++,
       failed,

@@ -8,7 +8,7 @@ import { classify } from './postgres-failure.ts'
 import { append, Report, rowsOf } from './log.ts'
 import { appendHistory } from './node-history.ts'
 import type { Session } from './session.ts'
-import type { Call } from './statement.ts'
+import type { Call, Command } from './statement.ts'
 import { type Answer, NOTHING, type Write, type Yielded } from './transaction.ts'
 
 const READ = 'begin isolation level repeatable read read only'
@@ -44,6 +44,8 @@ export class Attempt {
   readonly report = new Report()
   readonly #options: AttemptOptions
   readonly #client: pg.PoolClient
+  /** Commands that wait for the next burst. */
+  #later: Command[] = []
   #xid: string | null = null
   #isBroken = false
 
@@ -71,6 +73,7 @@ export class Attempt {
     while (!step.done) {
       const answers: Answer[] = []
       for (const call of step.value) {
+        if (call.kind === 'later') throw new Error('commands for later in a transaction of one')
         if (call.kind !== 'query' && call.kind !== 'command') this.report.take(call)
         else if (isSent) throw new Error('a second statement in a transaction of one')
         const answer = call.kind === 'query' || call.kind === 'command' ? await this.#executeAlone(call) : NOTHING
@@ -107,9 +110,11 @@ export class Attempt {
       while (!step.done) {
         // `begin` is sent with the first burst.
         const calls = step.value
+        const isRun = calls.some(({ kind }) => kind === 'query' || kind === 'command')
         const [answers] = await this.#session.atOnce(() => {
           const sent = opened === null ? [...this.#freshPlans(), (opened = this.#begin())] : []
-          return Promise.all([Promise.all(calls.map(call => this.#take(call))), ...sent])
+          const before = isRun ? this.#sendLater() : []
+          return Promise.all([Promise.all(calls.map(call => this.#take(call))), ...sent, ...before])
         })
         step = transaction.next(answers)
       }
@@ -139,8 +144,13 @@ export class Attempt {
 
   async #take(call: Yielded): Promise<Answer> {
     if (call.kind === 'query' || call.kind === 'command') return this.#execute(call)
-    this.report.take(call)
+    if (call.kind === 'later') this.#later.push(...call.commands)
+    else this.report.take(call)
     return NOTHING
+  }
+
+  #sendLater(): Promise<Answer>[] {
+    return this.#later.splice(0).map(command => this.#execute(command))
   }
 
   async #execute({ compiled, args }: Call): Promise<Answer> {
@@ -156,10 +166,11 @@ export class Attempt {
   async #commit(): Promise<void> {
     const { report } = this
     const send = () => {
+      const before = this.#sendLater()
       const logged = report.isEmpty ? null : this.#execute(append({ rows: rowsOf(report, this.#options.origin) }))
       const told = report.history.length === 0 ? null : this.#execute(appendHistory({ rows: report.history }))
       this.#options.write?.committing()
-      return Promise.all([logged, told, this.#client.query('commit')])
+      return Promise.all([...before, logged, told, this.#client.query('commit')])
     }
     try {
       await this.#session.atOnce(send)

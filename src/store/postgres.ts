@@ -22,7 +22,10 @@ import {
 } from './store.ts'
 import type { Read, Write } from './transaction.ts'
 
-/** A notification on it says that something is committed; with the payload ORDERED, that it has its place in the log. */
+/**
+ * A notification on it says that something is committed, and by whom; with the payload ORDERED, that it has its place in
+ * the log.
+ */
 export const LOG_CHANNEL = 'holdfast_log'
 export const ORDERED = 'ordered'
 // Any number, as long as every process takes the same.
@@ -55,7 +58,7 @@ export class PostgresStore implements Store {
   readonly #nudging = new Runner(
     async () => {
       await turn()
-      await this.pool.query(`notify ${LOG_CHANNEL}`)
+      await this.pool.query('select pg_notify($1, $2)', [LOG_CHANNEL, this.origin])
     },
     () => {},
   )
@@ -124,7 +127,10 @@ export class PostgresStore implements Store {
   onNews(listener: (news: News) => void): () => void {
     const ear = {
       channel: LOG_CHANNEL,
-      heard: (payload: string | undefined) => listener(payload === ORDERED ? 'ordered' : 'committed'),
+      heard: (payload: string | undefined) => {
+        // Of our own commits the listener hears below.
+        if (payload !== this.origin) listener(payload === ORDERED ? 'ordered' : 'committed')
+      },
       connected: () => listener('committed'),
     }
     void this.listener.listen(ear)

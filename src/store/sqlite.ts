@@ -206,7 +206,8 @@ export class SqliteStore implements Store {
 
   #take(call: Yielded, report: Report): Answer {
     if (call.kind === 'query' || call.kind === 'command') return this.#execute(call)
-    report.take(call)
+    if (call.kind === 'later') for (const command of call.commands) this.#execute(command)
+    else report.take(call)
     return NOTHING
   }
 

@@ -1,4 +1,4 @@
-// Statements are values: built once at load with Kysely, compiled for both databases, run by either.
+// Statements are values: built and compiled with Kysely at their first use, for the database that runs them.
 import {
   type Compilable,
   type CompiledQuery,
@@ -37,7 +37,7 @@ interface Compiled {
 /** One statement with its arguments, ready to be yielded by a transaction. */
 export interface Call<Row = unknown, Kind extends 'query' | 'command' = 'query' | 'command'> {
   readonly kind: Kind
-  readonly compiled: Record<Dialect, Compiled>
+  readonly compiled: AtFirstUse
   readonly args: object
   /** Never set: it only carries the type of the rows. */
   readonly row?: Row
@@ -79,16 +79,40 @@ export function bulk<Row extends object>(
 }
 
 /** Every statement that is loaded, by its id. */
-export const statements: Record<Dialect, Compiled>[] = []
+export const statements: AtFirstUse[] = []
 
 function statement<Kind extends 'query' | 'command', Args extends object, Row>(
   kind: Kind,
   build: (dialect: Dialect) => Compilable<Row>,
 ) {
-  const id = statements.length
-  const compiled = { sqlite: compile(id, build('sqlite')), postgres: compile(id, build('postgres')) }
+  const compiled = new AtFirstUse(statements.length, build)
   statements.push(compiled)
   return (args: Args): Call<Row, Kind> => ({ kind, compiled, args })
+}
+
+/** A process uses one database, and few of all statements before its first answer. */
+class AtFirstUse implements Record<Dialect, Compiled> {
+  readonly #id: number
+  readonly #build: (dialect: Dialect) => Compilable
+  #sqlite: Compiled | null = null
+  #postgres: Compiled | null = null
+  constructor(id: number, build: (dialect: Dialect) => Compilable) {
+    this.#id = id
+    this.#build = build
+  }
+
+  get sqlite(): Compiled {
+    return (this.#sqlite ??= compile(this.#id, this.#build('sqlite')))
+  }
+
+  get postgres(): Compiled {
+    return (this.#postgres ??= compile(this.#id, this.#build('postgres')))
+  }
+
+  /** False for what only reads or locks. */
+  get writes(): boolean {
+    return (this.#postgres ?? this.sqlite).writes
+  }
 }
 
 /** Where an argument goes: Kysely keeps it among the query's parameters, in order. */

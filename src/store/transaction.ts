@@ -61,9 +61,15 @@ interface Wake {
   readonly topics: readonly Topic[]
 }
 
+/** Commands that nobody waits for: they go with the statements that come next, or with the commit. */
+interface Later {
+  readonly kind: 'later'
+  readonly commands: readonly Command[]
+}
+
 /** What a transaction tells besides its statements. */
 export type Told = Note | Mark | Log | Wake
-export type Yielded = Query | Command | Told
+export type Yielded = Query | Command | Told | Later
 export type Read<T> = Generator<readonly Query[], T, readonly Answer[]>
 export type Write<T> = Generator<readonly Yielded[], T, readonly Answer[]>
 
@@ -94,6 +100,23 @@ export function together<const C extends readonly Query[]>(...calls: C): Read<Ro
 export function together<const C extends readonly (Query | Command)[]>(...calls: C): Write<RowsOf<C>>
 export function* together(...calls: (Query | Command)[]): Write<unknown> {
   return (yield calls).map(answer => answer.rows)
+}
+
+/** Runs commands whose counts don't matter. What they refuse, the statements that come next or the commit throw. */
+export function* later(commands: readonly Command[]): Write<void> {
+  if (commands.length > 0) yield [{ kind: 'later', commands }]
+}
+
+/** Two parts of a transaction that don't need each other: their statements share bursts, those of the first before. */
+export function* sideBySide<A, B>(first: Write<A>, second: Write<B>): Write<[A, B]> {
+  let [a, b] = [first.next(), second.next()]
+  while (!a.done || !b.done) {
+    const calls = a.done ? [] : a.value
+    const answers = yield b.done ? calls : [...calls, ...b.value]
+    if (!a.done) a = first.next(answers.slice(0, calls.length))
+    if (!b.done) b = second.next(answers.slice(calls.length))
+  }
+  return [a.value, b.value]
 }
 
 /** Reports changes to the copies in memory, once the transaction is committed. */

@@ -1,5 +1,4 @@
 // /v1/lookup and /v1/heartbeat: for the agents of ramdisks, which have no login.
-import { Type } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { lookUp, takeHeartbeat } from '../../metal/agent.ts'
 import type { Json } from '../../metal/drivers/port.ts'
@@ -14,6 +13,7 @@ import { nodeIdent } from './nodes.ts'
 import { type Answer, type MetalRequest, parametersOf } from './request.ts'
 import { INSTANCE_SECRETS, masked } from './secrets.ts'
 import { since, type Word } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 

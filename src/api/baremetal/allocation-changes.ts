@@ -1,5 +1,4 @@
 // Changes and ends allocations. One that its keeper uses ends when the keeper lets go, or when its time is over.
-import { Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import type { Write } from '../../store/transaction.ts'
 import type { Access } from '../../metal/access.ts'
@@ -20,6 +19,7 @@ import { asText, isDocument, isTime, members, PATCH } from './collection.ts'
 import { nodeIdent } from './nodes.ts'
 import { type Answer, flagParameter, type MetalRequest, parametersOf } from './request.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const PATCHABLE = new Set(['name', 'extra', 'expires_at', 'planned_end', 'wait_until', 'note'])
 

@@ -1,5 +1,4 @@
 // /v1/allocations
-import { Type } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import { type AllocationFilter, listAllocations, SORT_KEYS } from '../../metal/allocations/list.ts'
@@ -36,6 +35,7 @@ import { nodeIdent } from './nodes.ts'
 import { nextLink, pagingOf, parsePaging } from './paging.ts'
 import { type Answer, type MetalRequest, ownerOr, parametersOf } from './request.ts'
 import { since, type Word } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 export const refuse = (reason: string) => problem('invalid_parameter', { reason })
 

@@ -1,5 +1,5 @@
 // /v1/nodes/X/bios
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { biosOf, biosSetting, type KeptSetting } from '../../metal/nodes/bios.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
@@ -9,6 +9,7 @@ import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import { type Answer, flagParameter, type MetalRequest, parametersOf } from './request.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 

@@ -1,5 +1,4 @@
 // /v1/nodes/X/states/boot_mode and /v1/nodes/X/states/secure_boot
-import { Type } from 'typebox'
 import { flagOf } from '../../metal/nodes/attributes.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
@@ -7,6 +6,7 @@ import { oneOf } from '../shapes.ts'
 import { orderOfMachine } from './asking.ts'
 import { FlagShape } from './node-bodies.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 

@@ -1,5 +1,5 @@
 // Shared code of the small resources: fields, pages, and bodies with known members only.
-import { type TProperties, type TSchema, Type } from 'typebox'
+import type { TProperties, TSchema } from 'typebox'
 import { parsePatches, applyPatches } from '../../metal/json-patch.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
@@ -12,6 +12,7 @@ import { nextLink, pageOf, pagingOf, parsePaging } from './paging.ts'
 import { type Answer, flagParameter, type MetalRequest, type Parameters, parametersOf } from './request.ts'
 import { since, type Word } from './versions.ts'
 import { isObject } from '../../shared/is-object.ts'
+import { Type } from '../../shared/type.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 

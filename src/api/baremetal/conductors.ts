@@ -1,5 +1,4 @@
 // /v1/conductors
-import { Type } from 'typebox'
 import { type Conductor, findConductor, listConductors } from '../../metal/conductors/rows.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, Text } from '../shapes.ts'
@@ -7,6 +6,7 @@ import { jsonIn } from '../../shared/json.ts'
 import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 type Row = Conductor & { uuid: string }
 

@@ -1,5 +1,4 @@
 // /v1/deploy_templates
-import { Type } from 'typebox'
 import type { Json } from '../../metal/drivers/port.ts'
 import { uuidOr } from '../../metal/nodes/lifecycle.ts'
 import { deployStepsIn, STEP_INTERFACES } from '../../metal/nodes/steps.ts'
@@ -21,6 +20,7 @@ import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { NewDeployStep } from './node-bodies.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 

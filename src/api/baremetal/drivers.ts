@@ -1,5 +1,4 @@
 // /v1/drivers
-import { Type } from 'typebox'
 import { listConductors } from '../../metal/conductors/rows.ts'
 import { type Driver, type InterfaceName, INTERFACES } from '../../metal/drivers/port.ts'
 import { problem } from '../../problems/problem.ts'
@@ -11,6 +10,7 @@ import { isAlive } from './conductors.ts'
 import { Links, linksTo } from './links.ts'
 import { type Answer, flagParameter, type MetalRequest, parametersOf } from './request.ts'
 import { since, type Word } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 

@@ -1,10 +1,10 @@
 // Writes failures in Ironic's format: a status, and a string that holds JSON.
-import { Type } from 'typebox'
 import type { MetalProblem, Problem, ProblemKind } from '../../problems/problem.ts'
 import type { Refusal } from '../frame/dialect.ts'
 import { named } from '../shapes.ts'
 import type { MetalRequest } from './request.ts'
 import { RANGE } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 interface Shape {
   status: number

@@ -1,6 +1,6 @@
 // POST /v1/events: what other services tell, such as networking of its ports. It is checked and taken; nothing here waits
 // for it.
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
 import { isObject } from '../../shared/is-object.ts'
@@ -9,6 +9,7 @@ import type { Form, Operation } from '../operation.ts'
 import { oneOf, Text, Uuid } from '../shapes.ts'
 import * as c from './collection.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 

@@ -1,5 +1,4 @@
 // /v1/nodes/X/management/indicators: the lights of a machine.
-import { Type } from 'typebox'
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, named, Text } from '../shapes.ts'
@@ -7,6 +6,7 @@ import { askMachine } from './asking.ts'
 import * as c from './collection.ts'
 import { Links, linksTo } from './links.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const linked = (request: MetalRequest, ...path: string[]) =>
   linksTo(request.base, ['nodes', request.param('ident'), 'management', 'indicators', ...path].join('/'))

@@ -1,10 +1,10 @@
 // /v1/nodes/X/inventory
-import { Type } from 'typebox'
 import { findInventory } from '../../metal/nodes/inventory.ts'
 import type { Operation } from '../operation.ts'
 import { Document } from '../shapes.ts'
 import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 showInventory.operation = {
   summary: 'Show what the last inspection of a node found',

@@ -1,7 +1,7 @@
 // Links and times, in the form that all resources share.
 
-import { Type } from 'typebox'
 import { named, oneOf, Text } from '../shapes.ts'
+import { Type } from '../../shared/type.ts'
 
 interface Link {
   href: string

@@ -1,5 +1,4 @@
 // /v1/nodes/X/management: what a node boots from, and a non-maskable interrupt. The machine itself is asked.
-import { Type } from 'typebox'
 import { findNode } from '../../metal/nodes/rows.ts'
 import { driverOf } from '../../metal/nodes/transitions.ts'
 import { problem } from '../../problems/problem.ts'
@@ -9,6 +8,7 @@ import { askMachine } from './asking.ts'
 import * as c from './collection.ts'
 import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 showBootDevice.operation = {
   summary: 'Ask a machine what it boots from',

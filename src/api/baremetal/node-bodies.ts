@@ -1,5 +1,5 @@
 // The body schemas of nodes, for the document. metal/nodes/attributes.ts and node-states.ts read the bodies.
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { CREATABLE } from '../../metal/nodes/attributes.ts'
 import { POWER_TARGETS } from '../../metal/drivers/port.ts'
 import { VERB_WORDS } from '../../metal/nodes/states.ts'
@@ -9,6 +9,7 @@ import { limits } from '../../shared/limits.ts'
 import type { Form } from '../operation.ts'
 import { Document, from, oneOf, orNull, Text, Uuid } from '../shapes.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const closed = { additionalProperties: false }
 const text = (maxLength: number) => Type.String({ maxLength })

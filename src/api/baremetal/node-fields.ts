@@ -1,5 +1,5 @@
 // Writes nodes as text, not as objects: most of a node is stored as JSON, and parsing it would be most of the work.
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import {
   FIELD_NAMES,
@@ -18,6 +18,7 @@ import { inPart } from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { INSTANCE_SECRETS, masked } from './secrets.ts'
 import { requireWord, since, type Version, type Word } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 /** What a field may need besides the node. */
 interface Scene {

@@ -1,5 +1,4 @@
 // /v1/nodes/X/traits
-import { Type } from 'typebox'
 import { added, changeTraits, nodeTraits, removed, replaced, requireTraitNames } from '../../metal/nodes/traits.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
@@ -7,6 +6,7 @@ import { Text } from '../shapes.ts'
 import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const Shown = Type.Object({ traits: Type.Array(Text) })
 const TRAITS: Form = { schema: Type.Object({ traits: Type.Array(Text) }, { additionalProperties: false }) }

@@ -1,5 +1,4 @@
 // /v1/nodes
-import { Type } from 'typebox'
 import { canBeName, CREATABLE, interfaceField, PATCHABLE } from '../../metal/nodes/attributes.ts'
 import { createNode, deleteNode, patchNode, uuidOr } from '../../metal/nodes/lifecycle.ts'
 import { INTERFACES, type Json } from '../../metal/drivers/port.ts'
@@ -20,6 +19,7 @@ import { nextLink } from './paging.ts'
 import type { BaremetalAction } from './policy.ts'
 import { type Answer, flagParameter, type MetalRequest, NO_PARAMETERS, parametersOf, seesHold } from './request.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 /** The node that the path names. */
 export function nodeIdent(request: MetalRequest): string {

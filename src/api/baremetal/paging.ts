@@ -1,10 +1,10 @@
 // Pages of lists: marker, limit, sort order, and the link to the next page.
-import { Type } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import { oneOf, Text, Uuid } from '../shapes.ts'
 import type { MetalRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 export interface Paging<Key extends string> {
   limit: number

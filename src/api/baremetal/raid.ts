@@ -1,5 +1,4 @@
 // /v1/nodes/X/states/raid and /v1/drivers/D/raid/logical_disk_properties
-import { Type } from 'typebox'
 import {
   DISK_INTERFACES,
   DISK_TYPES,
@@ -15,6 +14,7 @@ import { byName, Document, oneOf, Text } from '../shapes.ts'
 import { findDriver } from './drivers.ts'
 import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Name = Type.String({ maxLength: 255 })
 const Whole = Type.Integer({ minimum: 1, maximum: 1e9 })

@@ -1,5 +1,5 @@
 // The request type of bare metal's handlers, and helpers that only they need.
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { isSeen } from '../../metal/access.ts'
 import { flagOf } from '../../metal/nodes/attributes.ts'
 import { problem } from '../../problems/problem.ts'
@@ -7,6 +7,7 @@ import type { Request } from '../frame/request.ts'
 import type { Form } from '../operation.ts'
 import type { Action } from '../policy.ts'
 import type { Word } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 export type { Answer } from '../frame/dialect.ts'
 export type MetalRequest = Request<Word>

@@ -1,5 +1,4 @@
 // /v1/reservations: nodes held for a while.
-import { Type } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Json } from '../../metal/drivers/port.ts'
@@ -14,6 +13,7 @@ import { asText, is, isText, isTime, isUuid, listShape, membersIn, membersOf, PA
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nextLink, pagingOf, parsePaging } from './paging.ts'
 import { type Answer, type MetalRequest, ownerOr, parametersOf } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 

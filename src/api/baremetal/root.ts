@@ -1,10 +1,10 @@
 // The version documents.
-import { Type } from 'typebox'
 import type { Operation } from '../operation.ts'
 import { from, named, Text } from '../shapes.ts'
 import { Links, linksTo } from './links.ts'
 import type { Answer, MetalRequest } from './request.ts'
 import { NEWEST, OLDEST, since, type Word } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const version = (base: string) => ({
   id: 'v1',

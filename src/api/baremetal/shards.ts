@@ -1,9 +1,9 @@
 // /v1/shards, and the lists that are always empty here.
-import { Type } from 'typebox'
 import { countShards } from '../../metal/nodes/shards.ts'
 import type { Operation } from '../operation.ts'
 import { Count, named, Text } from '../shapes.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 listShards.operation = {
   summary: 'List the shards, with the number of nodes in each',

@@ -1,5 +1,4 @@
 // /v1/nodes/X/validate: the settings of each interface, and what the machine itself says.
-import { Type } from 'typebox'
 import type { InterfaceName } from '../../metal/drivers/port.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
 import { validateNode } from '../../metal/nodes/validation.ts'
@@ -9,6 +8,7 @@ import type { Operation } from '../operation.ts'
 import { byName, Flag, named, Text } from '../shapes.ts'
 import { nodeIdent } from './nodes.ts'
 import { type Answer, type MetalRequest, parametersOf } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Verdicts = byName(named('Verdict', { result: Flag, reason: Type.Optional(Text) }))
 

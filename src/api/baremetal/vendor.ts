@@ -1,5 +1,4 @@
 // /v1/nodes/X/vendor_passthru and /v1/drivers/X/vendor_passthru: what only one driver can do.
-import { Type } from 'typebox'
 import type { Driver } from '../../metal/drivers/port.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
 import { driverOf } from '../../metal/nodes/transitions.ts'
@@ -10,6 +9,7 @@ import { askMachine } from './asking.ts'
 import { findDriver } from './drivers.ts'
 import { nodeIdent } from './nodes.ts'
 import { type Answer, type MetalRequest, parametersOf } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Methods = byName(
   named('VendorMethod', {

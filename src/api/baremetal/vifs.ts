@@ -1,5 +1,4 @@
 // /v1/nodes/X/vifs
-import { Type } from 'typebox'
 import { attachVif, detachVif, listVifs } from '../../metal/nodes/vifs.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
@@ -7,6 +6,7 @@ import { Text } from '../shapes.ts'
 import * as c from './collection.ts'
 import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const VIF: Form = {
   schema: Type.Object(

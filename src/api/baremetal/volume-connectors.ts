@@ -1,5 +1,4 @@
 // /v1/volume/connectors
-import { Type } from 'typebox'
 import type { Json } from '../../metal/drivers/port.ts'
 import { uuidOr } from '../../metal/nodes/lifecycle.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
@@ -22,6 +21,7 @@ import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import { mistaken } from './ports.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 

@@ -1,8 +1,8 @@
 // Schemas that several bodies share.
-import { Type } from 'typebox'
 import { problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
 import type { ComputeRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 /** No blanks around a name: people read names in tables and type them again. */
 export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: '^\\S(.*\\S)?$' })

@@ -1,7 +1,7 @@
 // Lists that clients ask for and that are always empty here: aggregates, server groups, key pairs, extensions.
-import { Type } from 'typebox'
 import type { Operation } from '../operation.ts'
 import type { Answer } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Nothing = Type.Array(Type.Unknown(), { maxItems: 0 })
 

@@ -1,7 +1,7 @@
 // Writes failures in Nova's format: an object named after the status, with code and message.
-import { Type } from 'typebox'
 import type { ComputeProblem, Problem, ProblemKind } from '../../problems/problem.ts'
 import { byName, Text } from '../shapes.ts'
+import { Type } from '../../shared/type.ts'
 
 const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, number>> = {
   malformed_request: 400,

@@ -1,5 +1,4 @@
 // /flavors/{id}/os-extra_specs
-import { Type } from 'typebox'
 import { findFlavor, lockOwnFlavor, setExtraSpecs } from '../../compute/flavors.ts'
 import { wrongSpec } from '../../compute/wishes.ts'
 import { limits } from '../../shared/limits.ts'
@@ -9,6 +8,7 @@ import { check } from '../schema.ts'
 import { byName, Text } from '../shapes.ts'
 import { asTexts, closed, texts } from './bodies.ts'
 import { type Answer, type ComputeRequest, seesFlavorsOf } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Specs = texts(limits.extraSpecsPerFlavorMax)
 const specsBody = check(Type.Object({ extra_specs: Specs }, closed))

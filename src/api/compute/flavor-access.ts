@@ -1,5 +1,4 @@
 // /flavors/{id}/os-flavor-access, and the actions that change it.
-import { Type } from 'typebox'
 import { findFlavor, grantAccess, lockOwnFlavor, projectsOf, revokeAccess } from '../../compute/flavors.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Read } from '../../store/transaction.ts'
@@ -8,6 +7,7 @@ import { check } from '../schema.ts'
 import { Text } from '../shapes.ts'
 import { closed } from './bodies.ts'
 import type { Answer, ComputeRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Tenant = Type.Object({ tenant: Type.String({ minLength: 1, maxLength: 255 }) }, closed)
 const actionBody = check(

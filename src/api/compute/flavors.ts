@@ -1,5 +1,5 @@
 // /flavors
-import { type Static, type TSchema, Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import {
   createFlavor,
   deleteFlavor,
@@ -18,6 +18,7 @@ import { Count, Flag, Links, named, oneOf, Text } from '../shapes.ts'
 import { closed, Name, whole } from './bodies.ts'
 import { limitOf, linksTo, nextLinks, PAGE } from './links.ts'
 import { type Answer, type ComputeRequest, seesFlavorsOf } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const refuse = (reason: string) => problem('compute_invalid', { reason })
 

@@ -1,9 +1,9 @@
 // Scheduler hints: `reservation` puts a server on the hosts of a lease. All other hints are ignored.
-import { Type } from 'typebox'
 import { classOf } from '../../leases/lifecycle/reservation-resources.ts'
 import { findReservation } from '../../leases/lifecycle/rows.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Read } from '../../store/transaction.ts'
+import { Type } from '../../shared/type.ts'
 
 const Id = Type.String({ minLength: 1, maxLength: 255 })
 // A single hint may also come as a list.

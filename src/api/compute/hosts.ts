@@ -1,5 +1,4 @@
 // /os-hosts: hypervisors under the name that clients knew before, with what each project takes of them.
-import { Type } from 'typebox'
 import { changeHypervisor, findHypervisorNamed, listHypervisors } from '../../compute/hypervisors.ts'
 import { type Size, useOfHost } from '../../compute/usage.ts'
 import { problem } from '../../problems/problem.ts'
@@ -9,6 +8,7 @@ import { Count, named, oneOf, Text } from '../shapes.ts'
 import { closed } from './bodies.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 import { ZONE } from './services.ts'
+import { Type } from '../../shared/type.ts'
 
 const PARAMETERS: Form = { schema: Type.Object({ zone: Type.Optional(Text) }) }
 

@@ -1,5 +1,5 @@
 // /os-hypervisors
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { findHypervisor, type Hypervisor, listHypervisors } from '../../compute/hypervisors.ts'
 import { idIn } from '../../ledger/providers.ts'
 import { listServers } from '../../compute/server-list.ts'
@@ -11,6 +11,7 @@ import { limitOf, nextLinks, PAGE } from './links.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 import { NO_FILTER } from './server-query.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const short = ({ id, name, state, status }: Hypervisor) => ({ id, hypervisor_hostname: name, state, status })
 

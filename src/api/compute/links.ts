@@ -1,8 +1,8 @@
 // Links, times and pages, in the form that all resources share.
-import { Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import type { ComputeRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 interface Link {
   rel: string

@@ -1,5 +1,4 @@
 // /os-migrations: moves of servers, which Nova calls migrations.
-import { Type } from 'typebox'
 import { listMoves, type Move } from '../../compute/move-rows.ts'
 import { findServer } from '../../compute/servers.ts'
 import { problem } from '../../problems/problem.ts'
@@ -8,6 +7,7 @@ import { Count, from, Links, named, oneOf, orNull, Text, TextOrNull } from '../s
 import { linksTo, ShownRecordTime, shownRecordTime } from './links.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 /** What both kinds of lists say of a move. */
 const way = (move: Move) => ({

@@ -1,5 +1,4 @@
 // Changes of quotas in Nova's format: the same limits as /holdfast/v1/quotas, as far as Nova has words for them.
-import { Type } from 'typebox'
 import { problem } from '../../problems/problem.ts'
 import { DEFAULT, setQuota } from '../../quotas/limits.ts'
 import { limits } from '../../shared/limits.ts'
@@ -8,6 +7,7 @@ import { check } from '../schema.ts'
 import { closed } from './bodies.ts'
 import { NETWORK_QUOTAS, NO_QUOTAS, type QuotaName, QUOTAS, quotaShape, quotas, UNLIMITED } from './quotas.ts'
 import type { Answer, ComputeRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 /** A whole number, which command lines send as text too. */
 const Max = Type.Optional(

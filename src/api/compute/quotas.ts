@@ -1,11 +1,12 @@
 // /os-quota-sets and /limits, in Nova's format: of Nova's quotas, only instances and cores can be limited here.
-import { type TProperties, type TSchema, Type } from 'typebox'
+import type { TProperties, TSchema } from 'typebox'
 import { DEFAULT } from '../../quotas/limits.ts'
 import { limitsFor } from '../../quotas/within.ts'
 import { presentUse } from '../../compute/usage.ts'
 import type { Form, Operation } from '../operation.ts'
 import { Count, named, Text } from '../shapes.ts'
 import type { Answer, ComputeRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 export const UNLIMITED = -1
 

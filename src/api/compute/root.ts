@@ -1,11 +1,11 @@
 // The version documents. Where servers are those of a Nova, they lead there.
-import { Type } from 'typebox'
 import { readCatalog, REGION } from '../../identity/catalog-setting.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Context } from '../../process/context.ts'
 import type { Operation } from '../operation.ts'
 import { Links, named, Text } from '../shapes.ts'
 import { NEWEST, OLDEST } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 type Setting = Pick<Context['config'], 'compute' | 'novaUrl' | 'catalog'>
 

@@ -1,5 +1,5 @@
 // POST /servers/{id}/action: one member names the action and holds what it needs.
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { chooseFlavor } from '../../compute/flavors.ts'
 import type { MoveKind } from '../../compute/move-rows.ts'
 import { confirmMove, type MoveRequest, revertMove } from '../../compute/moves.ts'
@@ -16,6 +16,7 @@ import { type Answer, type ComputeRequest, seesFlavorsOf } from './request.ts'
 import { deleteOneServer } from './servers.ts'
 import { isObject } from '../../shared/is-object.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 interface Action {
   handle: (request: ComputeRequest, given: unknown) => Promise<Answer>

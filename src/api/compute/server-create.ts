@@ -1,5 +1,5 @@
 // POST /servers
-import { type Static, type TSchema, Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { chooseFlavor } from '../../compute/flavors.ts'
 import { requireTarget } from '../../compute/hypervisors.ts'
 import { CIRROS } from '../../compute/images.ts'
@@ -18,6 +18,7 @@ import { linksTo } from './links.ts'
 import { type Answer, type ComputeRequest, seesFlavorsOf } from './request.ts'
 import { ZONE } from './services.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const refuse = (reason: string) => problem('compute_invalid', { reason })
 

@@ -1,5 +1,4 @@
 // /servers/{id}/metadata
-import { Type } from 'typebox'
 import { findServer, lockServer, saveServer } from '../../compute/servers.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
@@ -9,6 +8,7 @@ import { byName, Text } from '../shapes.ts'
 import { jsonIn, jsonText } from '../../shared/json.ts'
 import { asTexts, closed, texts } from './bodies.ts'
 import type { Answer, ComputeRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 type Metadata = Readonly<Record<string, string>>
 

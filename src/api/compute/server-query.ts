@@ -1,5 +1,4 @@
 // Parses the query of server lists into a filter.
-import { Type } from 'typebox'
 import type { ServerFilter, TagFilter } from '../../compute/server-list.ts'
 import { flagOf } from '../../metal/nodes/attributes.ts'
 import { problem } from '../../problems/problem.ts'
@@ -8,6 +7,7 @@ import { from, Text } from '../shapes.ts'
 import { PAGE } from './links.ts'
 import type { ComputeRequest } from './request.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 export const NO_FILTER: ServerFilter = {
   project: null,

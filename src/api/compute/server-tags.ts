@@ -1,5 +1,4 @@
 // /servers/{id}/tags
-import { Type } from 'typebox'
 import { findServer, lockServer, saveServer } from '../../compute/servers.ts'
 import { problem } from '../../problems/problem.ts'
 import { jsonIn, jsonText } from '../../shared/json.ts'
@@ -9,6 +8,7 @@ import { check } from '../schema.ts'
 import { Text } from '../shapes.ts'
 import { closed } from './bodies.ts'
 import type { Answer, ComputeRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 // Lists are filtered by tags with commas between them, and tags stand in paths.
 const TAG = '^[^,/]{1,60}$'

@@ -1,6 +1,6 @@
 // Writes a server as clients see it.
 import { createHash } from 'node:crypto'
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { vmState } from '../../compute/moves.ts'
 import type { Server } from '../../compute/servers.ts'
 import { byName, Count, from, Links, named, oneOf, orNull, Text, TextOrNull } from '../shapes.ts'
@@ -9,6 +9,7 @@ import { bookmark, linksTo, ShownRecordTime, shownRecordTime, ShownTime, shownTi
 import type { ComputeRequest } from './request.ts'
 import { ZONE } from './services.ts'
 import { since, type Word } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 export const summary = (request: ComputeRequest, { uuid, name }: Server) => ({
   id: uuid,

@@ -1,5 +1,5 @@
 // /servers
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { listServers } from '../../compute/server-list.ts'
 import { deleteServer, findServer, lockServer, saveServer, type Server } from '../../compute/servers.ts'
 import { limits } from '../../shared/limits.ts'
@@ -12,6 +12,7 @@ import type { Answer, ComputeRequest } from './request.ts'
 import { parseServerQuery, SERVER_LIST } from './server-query.ts'
 import { detail, ServerShape, ServerSummary, summary } from './server-view.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 type Show = (request: ComputeRequest, server: Server) => object
 

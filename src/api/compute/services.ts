@@ -1,5 +1,5 @@
 // /os-services and /os-availability-zone: each hypervisor has a service, and all are in one zone.
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { changeHypervisor, type Hypervisor, type HypervisorChange, listHypervisors } from '../../compute/hypervisors.ts'
 import { flagOf } from '../../metal/nodes/attributes.ts'
 import { problem } from '../../problems/problem.ts'
@@ -10,6 +10,7 @@ import { closed } from './bodies.ts'
 import { ShownRecordTime, shownRecordTime } from './links.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 export const ZONE = 'nova'
 const BINARY = 'nova-compute'

@@ -1,5 +1,5 @@
 // /os-simple-tenant-usage: how long the servers of a project have run in a period.
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { vmState } from '../../compute/moves.ts'
 import {
   NOTHING,
@@ -16,6 +16,7 @@ import type { Form, Operation } from '../operation.ts'
 import { Count, named, Text } from '../shapes.ts'
 import { ShownRecordTime, shownRecordTime } from './links.ts'
 import type { Answer, ComputeRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const HOUR_MS = 3_600_000
 

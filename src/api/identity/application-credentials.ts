@@ -1,5 +1,4 @@
 // /v3/users/X/application_credentials
-import { Type } from 'typebox'
 import {
   type ApplicationCredential,
   createCredential,
@@ -35,6 +34,7 @@ import {
 } from './request.ts'
 import { RoleShape, shownRole } from './tokens.ts'
 import { isObject } from '../../shared/is-object.ts'
+import { Type } from '../../shared/type.ts'
 
 const NAME_MAX = 255
 const DESCRIPTION_MAX = 1_000

@@ -1,11 +1,12 @@
 // Parses the body of a request for a token: the proof of who the client is, and the scope of the token.
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import type { Proof, Reference, Scope } from '../../identity/login.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Form } from '../operation.ts'
 import { DOMAIN, invalid, type Json } from './request.ts'
 import { isObject } from '../../shared/is-object.ts'
+import { Type } from '../../shared/type.ts'
 
 const NAME_MAX = 255
 

@@ -1,7 +1,7 @@
 // Writes failures in Keystone's format: a status, its title, and our message.
-import { Type } from 'typebox'
 import type { IdentityProblem, Problem, ProblemKind } from '../../problems/problem.ts'
 import { named, Text } from '../shapes.ts'
+import { Type } from '../../shared/type.ts'
 
 const STATUS: Record<IdentityProblem, number> & Partial<Record<ProblemKind, number>> = {
   malformed_request: 400,

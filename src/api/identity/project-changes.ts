@@ -1,5 +1,4 @@
 // Makes, changes and deletes projects, in the users file.
-import { Type } from 'typebox'
 import { addProject, changeProject, removeProject } from '../../identity/user-edits.ts'
 import { problem } from '../../problems/problem.ts'
 import { belongingsOf } from '../../quotas/belongings.ts'
@@ -10,6 +9,7 @@ import { Flag, orNull } from '../shapes.ts'
 import { make, projectAt, requireName, writerOf } from './changes.ts'
 import { ProjectShape, showProjectWithId } from './projects.ts'
 import { type Answer, bodyOf, type IdentityRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const DESCRIPTION_MAX = 1_000
 const open = { additionalProperties: true }

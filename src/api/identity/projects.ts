@@ -1,5 +1,4 @@
 // /v3/projects, and the scopes that a user may get a token for.
-import { Type } from 'typebox'
 import type { Project } from '../../identity/directory.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
@@ -18,6 +17,7 @@ import {
 } from './request.ts'
 import { catalogFor } from './services.ts'
 import { CatalogShape } from './tokens.ts'
+import { Type } from '../../shared/type.ts'
 
 /** The query parameters of the lists of users and projects. */
 export const LIST = parametersOf('name', 'domain_id', 'enabled')

@@ -1,5 +1,5 @@
 // The request type of identity's handlers, and helpers that only they need.
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import type { Directory } from '../../identity/directory.ts'
 import type { Issuer } from '../../identity/identity.ts'
 import type { Token } from '../../identity/tokens.ts'
@@ -11,6 +11,7 @@ import { requireStorable, textOfBody } from '../json-body.ts'
 import { type Form, requireDeclared } from '../operation.ts'
 import type { Check } from '../schema.ts'
 import { named, Text } from '../shapes.ts'
+import { Type } from '../../shared/type.ts'
 
 export type { Answer, Json }
 export type IdentityRequest = Request

@@ -1,5 +1,4 @@
 // /v3/roles and /v3/domains, which never change, and /v3/role_assignments: who has which role where.
-import { Type } from 'typebox'
 import { idOf } from '../../identity/ids.ts'
 import { type Role, ROLES, withImplied } from '../../identity/roles.ts'
 import { problem } from '../../problems/problem.ts'
@@ -17,6 +16,7 @@ import {
   parametersOf,
   Self,
 } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const NAMED = parametersOf('name')
 export const FullRoleShape = named('Role', {

@@ -1,7 +1,7 @@
 // The version documents.
-import { Type } from 'typebox'
 import type { Operation } from '../operation.ts'
 import { Links, named, Text } from '../shapes.ts'
+import { Type } from '../../shared/type.ts'
 
 const version = (base: string) => ({
   id: 'v3.14',

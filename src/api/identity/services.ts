@@ -1,6 +1,5 @@
 // /v3/services, /v3/endpoints and /v3/regions: the catalog as lists. They follow from where the APIs are mounted and
 // from the configuration, so nobody can change them here.
-import { Type } from 'typebox'
 import {
   catalogOf,
   endpointsOf,
@@ -16,6 +15,7 @@ import { PREFIXES, VERSION_PATHS } from '../frame/prefixes.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, named, oneOf, Text } from '../shapes.ts'
 import { type Answer, type IdentityRequest, linkTo, listOf, listShape, parametersOf, Self } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 /** Our URLs. Where clients look for versions themselves, the URL is without one. */
 const PATHS: Readonly<Record<OwnType, string>> = {

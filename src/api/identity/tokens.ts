@@ -1,5 +1,4 @@
 // /v3/auth/tokens
-import { Type } from 'typebox'
 import { idOf } from '../../identity/ids.ts'
 import type { Role } from '../../identity/roles.ts'
 import type { Token } from '../../identity/tokens.ts'
@@ -20,6 +19,7 @@ import {
   Time,
 } from './request.ts'
 import { catalogFor } from './services.ts'
+import { Type } from '../../shared/type.ts'
 
 const PARAMETERS = parametersOf('nocatalog')
 const Holder = { id: Text, name: Text, domain: DomainShape }

@@ -1,5 +1,4 @@
 // Makes, changes and deletes users, in the users file, and lets users change their own passwords.
-import { Type } from 'typebox'
 import { addUser, changeUser, removeUser, replacePassword, type UserChange } from '../../identity/user-edits.ts'
 import { problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
@@ -9,6 +8,7 @@ import { Flag, orNull, Text } from '../shapes.ts'
 import { make, projectAt, requireName, userAt, writerOf } from './changes.ts'
 import { type Answer, bodyOf, callersToken, type IdentityRequest, issuerOf } from './request.ts'
 import { showUserWithId, UserShape } from './users.ts'
+import { Type } from '../../shared/type.ts'
 
 const open = { additionalProperties: true }
 const Name = Type.String({ minLength: 1, maxLength: 255 })

@@ -1,11 +1,11 @@
 // /v3/users
-import { Type } from 'typebox'
 import type { User } from '../../identity/directory.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { Document, Flag, named, Text } from '../shapes.ts'
 import { isWanted, LIST } from './projects.ts'
 import { type Answer, directoryOf, DOMAIN, type IdentityRequest, linkTo, listOf, listShape, Self } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 export const UserShape = named('User', {
   id: Text,

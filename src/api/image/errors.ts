@@ -1,10 +1,10 @@
 // Writes failures of the Image API: an object in an object. python-glanceclient looks for `message` in every member of
 // the body, and a bare code or text beside it breaks the client, and Nova with it.
 import { STATUS_CODES } from 'node:http'
-import { Type } from 'typebox'
 import type { Problem, ProblemKind } from '../../problems/problem.ts'
 import type { Refusal } from '../frame/dialect.ts'
 import { named, Text } from '../shapes.ts'
+import { Type } from '../../shared/type.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
   unauthorized: 401,

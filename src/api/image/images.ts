@@ -1,5 +1,4 @@
 // /v2/images: the one image that can be listed and shown.
-import { Type } from 'typebox'
 import { CIRROS } from '../../compute/images.ts'
 import { NOBODY } from '../../metal/nodes/provider.ts'
 import { problem } from '../../problems/problem.ts'
@@ -7,6 +6,7 @@ import type { Answer } from '../frame/dialect.ts'
 import type { Request } from '../frame/request.ts'
 import type { Form, Operation } from '../operation.ts'
 import { Count, Flag, Links, named, Text } from '../shapes.ts'
+import { Type } from '../../shared/type.ts'
 
 const IMAGE = {
   ...CIRROS,

@@ -1,11 +1,12 @@
 // /v2/schemas: what images and their members look like, as Glance says it. python-glanceclient, and so Nova, shows no
 // image without.
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { problem } from '../../problems/problem.ts'
 import type { Answer } from '../frame/dialect.ts'
 import type { Request } from '../frame/request.ts'
 import type { Operation } from '../operation.ts'
 import { Text } from '../shapes.ts'
+import { Type } from '../../shared/type.ts'
 
 const UUID = '^([0-9a-fA-F]){8}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){12}$'
 

@@ -1,5 +1,4 @@
 // What bare metal's API lacks for allocations: a forecast for a new one, why one found no node, a retry, and keeping what a lease gave.
-import { Type } from 'typebox'
 import { rehearse } from '../../audit/rehearsal.ts'
 import type { Context } from '../../process/context.ts'
 import { seeded } from '../../clock/chance.ts'
@@ -29,6 +28,7 @@ import { Count, Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
 import { jsonIn } from '../../shared/json.ts'
 import { StandsInLine, standsInLine } from './queue.ts'
 import { type Answer, inMetal, type OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const RETRY = membersOf('Retry', { wait_until: isTime })
 

@@ -1,5 +1,4 @@
 // GET /holdfast/v1/audit: who changed what, newest first.
-import { Type } from 'typebox'
 import { type AuditFilter, listAudit, type ListedRow } from '../../audit/list.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
@@ -9,6 +8,7 @@ import { check } from '../schema.ts'
 import { Count, Flag, named, oneOf, Text, TextOrNull } from '../shapes.ts'
 import { jsonIn } from '../../shared/json.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Word = Type.Optional(Type.String({ minLength: 1, maxLength: 255 }))
 const Digits = Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' }))

@@ -1,6 +1,5 @@
 // /media/NODE/SIGNATURE/boot.iso: the ISO that boots the kernel of a deployment, for the BMC of its node, and for the
 // conductor that waits until it is made. The signature in the path is the key, as with config drives.
-import { Type } from 'typebox'
 import { type KernelBoot, isSignedBoot, kernelBootOf } from '../../metal/media/kernel-boot.ts'
 import { machineOf } from '../../metal/nodes/validation.ts'
 import { problem } from '../../problems/problem.ts'
@@ -8,6 +7,7 @@ import type { Operation } from '../operation.ts'
 import { partOf } from './byte-range.ts'
 import { mediumNode } from './media.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Iso = Type.String({ contentMediaType: 'application/octet-stream', contentEncoding: 'binary' })
 

@@ -1,7 +1,6 @@
 // /calendar/TOKEN.ics: a calendar for programs, which send no token of ours: the one in the path is the key.
 // What it shows is decided anew at each reading, with the rights that its maker has then.
 import { createHash } from 'node:crypto'
-import { Type } from 'typebox'
 import { icalendarOf } from '../../calendars/icalendar.ts'
 import {
   calendarWithHash,
@@ -22,6 +21,7 @@ import type { Operation } from '../operation.ts'
 import type { Action } from '../policy.ts'
 import { CREATE, ofUser } from './calendars.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 readCalendar.operation = {
   summary: 'Read a calendar as iCalendar, by the secret in its URL',

@@ -1,5 +1,4 @@
 // /calendars: calendars to subscribe to, of a user, a project or a node. The URL of one is shown once, when it is made.
-import { Type } from 'typebox'
 import {
   deleteCalendar,
   hashOf,
@@ -15,6 +14,7 @@ import { check } from '../schema.ts'
 import { named, orNull, Text, Uuid } from '../shapes.ts'
 import type { OperatorAction } from './policy.ts'
 import { type Answer, inMetal, type OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Id = Type.String({ minLength: 1, maxLength: limits.nameCharsMax })
 const Of = Type.Object(

@@ -1,5 +1,4 @@
 // GET /holdfast/v1/capacity: what the providers have and how much of it is used, from the ledger in memory.
-import { Type } from 'typebox'
 import { providersIn } from '../../ledger/candidates/listed.ts'
 import { leasesOfHosts } from '../../status/hosts.ts'
 import { bookingOf } from '../../status/shown.ts'
@@ -8,6 +7,7 @@ import { byName, named, orNull, Text, Uuid } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
 import { StatusRights } from './status-rights.ts'
 import { Booking } from './status-shapes.ts'
+import { Type } from '../../shared/type.ts'
 
 getCapacity.operation = {
   summary: 'Say what each provider has, and how much of it is used',

@@ -1,10 +1,10 @@
 // /holdfast/v1/clock: shows the test clock and moves it ahead. The answer comes when all work that became due is done.
-import { Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { named, Text } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const checkAdvance = check(
   Type.Object(

@@ -1,5 +1,4 @@
 // GET /holdfast/v1/nodes/X/console: where the console of a machine is, or the console itself as a web socket.
-import { Type } from 'typebox'
 import type { WebSocket } from 'ws'
 import { isUpgrade } from '../../http/upgrades.ts'
 import { findNode, type Node } from '../../metal/nodes/rows.ts'
@@ -12,6 +11,7 @@ import { Flag, named, oneOf, orNull, Text } from '../shapes.ts'
 import { ConsoleSocket } from './console-socket.ts'
 import { callerNow, holderOf } from './lasting.ts'
 import { type Answer, inMetal, type OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Place = named('ConsolePlace', { kind: oneOf('stream', 'link'), url: Type.Optional(Text) })
 

@@ -1,10 +1,10 @@
 // /holdfast/v1/openapi: the OpenAPI documents. They hold nothing that isn't in the docs, so everyone may read them.
-import { Type } from 'typebox'
 import { problem } from '../../problems/problem.ts'
 import { JSON_TYPE } from '../frame/dialect.ts'
 import type { Operation } from '../operation.ts'
 import { Document, named, Text } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 // Imported on first use, to avoid a cycle: the documents need the route table, which has these handlers.
 const all = () => import('../documents.ts')

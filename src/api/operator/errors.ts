@@ -1,9 +1,9 @@
 // Writes failures for operators: the kind of problem and our message.
-import { Type } from 'typebox'
 import type { Problem, ProblemKind } from '../../problems/problem.ts'
 import type { Refusal } from '../frame/dialect.ts'
 import { byName, named, Text } from '../shapes.ts'
 import type { OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
   unauthorized: 401,

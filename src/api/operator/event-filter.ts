@@ -1,11 +1,11 @@
 // Which events a client asks for, and from where on.
-import { Type } from 'typebox'
 import { type Cursor, cursorIn, type HoldfastEvent } from '../../events/event.ts'
 import { type EventKind, isQuiet, KINDS } from '../../events/kinds.ts'
 import { problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
 import { check } from '../schema.ts'
 import type { OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Word = Type.Optional(Type.String({ minLength: 1, maxLength: 8_192 }))
 

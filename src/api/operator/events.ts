@@ -1,5 +1,4 @@
 // /holdfast/v1/events: what became of each object, as a stream or in pages.
-import { Type } from 'typebox'
 import { cloudEventOf, type Cursor, type HoldfastEvent, textOf } from '../../events/event.ts'
 import { logEnds } from '../../audit/order.ts'
 import { requireKept } from '../../events/read.ts'
@@ -14,6 +13,7 @@ import { type EventFilter, eventFilterOf, parameters } from './event-filter.ts'
 import { EventStream } from './event-stream.ts'
 import { callerNow, holderOf, STREAM, STREAM_HEADERS } from './lasting.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const BATCH = 'application/cloudevents-batch+json'
 

@@ -1,5 +1,4 @@
 // /explain/allocation_candidates: why a candidate query finds nothing, and which query would find something.
-import { Type } from 'typebox'
 import { explain } from '../../ledger/candidates/explain.ts'
 import { limits } from '../../shared/limits.ts'
 import { runYielding } from '../../shared/yielding.ts'
@@ -11,6 +10,7 @@ import { placement } from '../placement/dialect.ts'
 import { negotiate, VERSION_HEADER } from '../placement/versions.ts'
 import { Count, Flag, named, Text, TextOrNull } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const BUDGET = { workMax: limits.explainStepsMax, breathEvery: limits.searchStepsPerTurn }
 

@@ -1,10 +1,10 @@
 // /hypervisor-state: a monitor reports here that a hypervisor went down or is back.
-import { Type } from 'typebox'
 import { changeHypervisor } from '../../compute/hypervisors.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, named, oneOf, Text } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const stateBody = check(
   Type.Object(

@@ -1,5 +1,4 @@
 // /leasable-nodes: the bare metal nodes that leases may book.
-import { Type } from 'typebox'
 import {
   enrolNode,
   findLeasableNode,
@@ -10,6 +9,7 @@ import {
 import type { Operation } from '../operation.ts'
 import { named, Text, TextOrNull } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const shownDate = (time: number) => new Date(time).toISOString()
 

@@ -1,6 +1,5 @@
 // /explain/leases: why a lease doesn't fit, and when it would. The body is that of a new lease, or of a change.
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { explainChange, explainLease } from '../../leases/booking/explain.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
@@ -14,6 +13,7 @@ import { REFUSAL_MEMBERS, shownRefusal } from '../reservation/refusals.ts'
 import { flavored, leaseContext, type Members } from '../reservation/request.ts'
 import { byName, Count, Flag, named, TextOrNull } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Explained = named('LeaseExplained', {
   fits: Flag,

@@ -1,6 +1,5 @@
 // /media/NODE/SIGNATURE/configdrive.iso: the config drive of a deployment, for the BMC of its node. A BMC sends no token
 // of ours: the signature in the path is the key, and it opens this one medium until the deployment ends.
-import { Type } from 'typebox'
 import { EVERYTHING } from '../../metal/access.ts'
 import { configDriveIso, isSigned } from '../../metal/media/config-drive.ts'
 import { findNode, type NodeRow } from '../../metal/nodes/rows.ts'
@@ -12,6 +11,7 @@ import { canonicalUuid } from '../../ledger/uuid.ts'
 import type { Operation } from '../operation.ts'
 import { partOf } from './byte-range.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Iso = Type.String({ contentMediaType: 'application/octet-stream', contentEncoding: 'binary' })
 

@@ -1,5 +1,4 @@
 // GET /holdfast/v1/names: what users and projects are called, and who is called so.
-import { Type } from 'typebox'
 import type { Named } from '../../identity/names.ts'
 import { problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
@@ -7,6 +6,7 @@ import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { named, oneOf, Text } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Word = Type.Optional(Type.String({ minLength: 1, maxLength: 255 }))
 const parameters = check(

@@ -1,5 +1,4 @@
 // GET /holdfast/v1/nova: how the Nova beside us is, and what it still has to be told of leases.
-import { Type } from 'typebox'
 import { workNow } from '../../leases/nova/rows.ts'
 import { NovaAway, NovaRefusal } from '../../nova/port.ts'
 import { inFull } from '../../nova/words.ts'
@@ -7,6 +6,7 @@ import { limits } from '../../shared/limits.ts'
 import type { Operation } from '../operation.ts'
 import { Count, named, orNull, Text } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const NovaShape = named('NovaHealth', {
   url: Text,

@@ -1,11 +1,11 @@
 // Describes the operator API for its OpenAPI document, with the routes at the root of the server.
-import { Type } from 'typebox'
 import { describedRoutes, versionRoute } from '../described.ts'
 import { PREFIXES } from '../frame/prefixes.ts'
 import type { ApiDescription } from '../openapi.ts'
 import { byName, named, Text } from '../shapes.ts'
 import { RefusalShape } from './errors.ts'
 import { routes } from './routes.ts'
+import { Type } from '../../shared/type.ts'
 
 const Alive = named('Health', { status: Text })
 

@@ -1,5 +1,4 @@
 // /queue: who waits for a node, at which place and until when; the priorities and shares of projects.
-import { Type } from 'typebox'
 import { isSeen } from '../../metal/access.ts'
 import type { AllocationRow } from '../../metal/allocations/rows.ts'
 import type { FleetNode } from '../../metal/nodes/fleet.ts'
@@ -17,6 +16,7 @@ import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, named, oneOf, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
 import { type Answer, inMetal, type OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const NodeName = Type.Object({ uuid: Uuid, name: TextOrNull })
 

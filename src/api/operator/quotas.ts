@@ -1,5 +1,4 @@
 // /quotas: the limits of projects. Operators set them, and each project sees its own.
-import { Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import { COUNTED, DEFAULT, deleteQuota, isLimit, listQuotas, LONGEST, setQuota } from '../../quotas/limits.ts'
@@ -8,6 +7,7 @@ import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { byName, Flag, named, orNull, Text } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 /** -1 means no limit. */
 const Max = Type.Integer({ minimum: -1, maximum: limits.quotaMax })

@@ -1,5 +1,4 @@
 // Dry runs: the real change is tried and undone, to show its result. The refusals are those of the real change.
-import { Type } from 'typebox'
 import { rehearse } from '../../audit/rehearsal.ts'
 import { removeLease } from '../../leases/lifecycle/leases.ts'
 import { type Access, EVERYTHING } from '../../metal/access.ts'
@@ -24,6 +23,7 @@ import type { Operation } from '../operation.ts'
 import { reservation } from '../reservation/dialect.ts'
 import { named, Text } from '../shapes.ts'
 import { type Answer, inMetal, type OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 explainNewReservation.operation = {
   summary: 'Say what would come of a reservation, without making it',

@@ -1,9 +1,9 @@
 // /nodes/X/sensors and /nodes/X/events: what a BMC measures, and what it wrote down. Bare metal's API has neither.
-import { Type } from 'typebox'
 import type { Operation } from '../operation.ts'
 import { named, oneOf, orNull, Text, TextOrNull } from '../shapes.ts'
 import { askMachine } from '../baremetal/asking.ts'
 import { type Answer, inMetal, type OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Reading = named('Reading', {
   sensor: Text,

@@ -1,11 +1,11 @@
 // GET /holdfast/v1/health: how the service is, for operators. /healthz and /metrics are for programs.
-import { Type } from 'typebox'
 import { checkEverything } from '../../measure/fsck.ts'
 import { type Health, healthOf } from '../../measure/health.ts'
 import { VERSION } from '../../shared/version.ts'
 import type { Operation } from '../operation.ts'
 import { Count, Flag, named, oneOf, orNull, Text } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Seconds = Type.Number()
 

@@ -1,5 +1,4 @@
 // Which machines, requests and spans a client asks for.
-import { Type } from 'typebox'
 import { instantOf } from '../../clock/instants.ts'
 import { problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
@@ -10,6 +9,7 @@ import { isOpenTo, type Sight } from '../../status/shown.ts'
 import { WORDS } from '../../status/state.ts'
 import { check } from '../schema.ts'
 import type { OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Word = Type.Optional(Type.String({ minLength: 1, maxLength: 255 }))
 

@@ -1,8 +1,8 @@
 // The shapes of the status, for the OpenAPI document. The texts of machines are made in src/status.
-import { Type } from 'typebox'
 import { PROMISE_KINDS } from '../../status/machine.ts'
 import { WORDS } from '../../status/state.ts'
 import { byName, Count, Document, Flag, named, oneOf, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
+import { Type } from '../../shared/type.ts'
 
 /** ISO 8601 in UTC. */
 const Time = Text

@@ -1,5 +1,4 @@
 // /webhooks: who is told of events, and where. A project's members have their own; admins have all.
-import { Type } from 'typebox'
 import { problem } from '../../problems/problem.ts'
 import { jsonIn } from '../../shared/json.ts'
 import { limits } from '../../shared/limits.ts'
@@ -27,6 +26,7 @@ import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, Flag, named, oneOf, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: limits.nameCharsMax })
 const Types = Type.Array(Name, { maxItems: limits.webhookTypesMax })

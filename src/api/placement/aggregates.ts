@@ -1,5 +1,4 @@
 // /resource_providers/{uuid}/aggregates
-import { Type } from 'typebox'
 import { providerAggregates, setProviderAggregates } from '../../ledger/aggregates.ts'
 import { findProvider } from '../../ledger/providers.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
@@ -8,6 +7,7 @@ import { check } from '../schema.ts'
 import { Count, from, named } from '../shapes.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const Aggregates = Type.Array(Type.String({ format: 'uuid' }), { uniqueItems: true })
 const bareList = check(Aggregates)

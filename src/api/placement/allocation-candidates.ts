@@ -1,5 +1,4 @@
 // /allocation_candidates
-import { Type } from 'typebox'
 import { Pieces } from '../../http/pieces.ts'
 import { answerYielding, type AnswerWords } from '../../ledger/candidates/answer.ts'
 import type { CandidateRequest } from '../../ledger/candidates/request.ts'
@@ -13,6 +12,7 @@ import { byName, Count, from, named, orNull, Text, Uuid } from '../shapes.ts'
 import { candidateQueries, parseCandidateQuery } from './candidate-query.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 import { type Has, since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const SEARCH_BUDGET = {
   workMax: limits.searchStepsMax,

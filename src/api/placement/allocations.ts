@@ -1,5 +1,4 @@
 // /allocations and /resource_providers/{uuid}/allocations: our claims, which Placement calls allocations.
-import { Type } from 'typebox'
 import { consumerClaims, providerClaims } from '../../ledger/claims/find.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
@@ -11,6 +10,7 @@ import { type ClaimBody, claimsOf, claimsOfMany, manyConsumers, ONE_CONSUMER } f
 import { newest } from './modified.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const oneConsumer = byVersion(ONE_CONSUMER.map(([word, schema]) => [word, check(schema)]))
 const severalConsumers = byVersion(

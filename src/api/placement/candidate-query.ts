@@ -1,5 +1,4 @@
 // Parses the query string of /allocation_candidates, which grew from version to version, into a candidate request.
-import { Type } from 'typebox'
 import type { CandidateRequest, Group } from '../../ledger/candidates/request.ts'
 import { problem } from '../../problems/problem.ts'
 import { BoundedMap } from '../../shared/bounded-map.ts'
@@ -9,6 +8,7 @@ import { byVersion } from './by-version.ts'
 import { parseInTree, parseMemberOf, parseRequired, parseResources, parseTraits } from './filters.ts'
 import type { PlacementRequest } from './request.ts'
 import type { Has } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const Text = { type: 'string' }
 const NUMBERED = '[1-9][0-9]*'

@@ -1,9 +1,10 @@
 // The bodies of claims, which grew from version to version, and the claims that they mean.
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import type { ConsumerClaims, Resources } from '../../ledger/claims/claim.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { byUuid } from './uuid-keys.ts'
 import type { Has } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const closed = { additionalProperties: false }
 const Amounts = Type.Record(Type.String({ pattern: '^[A-Z0-9_]+$' }), Type.Integer({ minimum: 1 }), {

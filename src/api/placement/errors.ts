@@ -1,11 +1,11 @@
 // Writes failures in Placement's format: a status, its stock sentence, our message, and from 1.23 on a code.
-import { Type } from 'typebox'
 import type { LedgerProblem, Problem, ProblemKind, RequestProblem } from '../../problems/problem.ts'
 import { quality } from '../frame/accept.ts'
 import type { Refusal } from '../frame/dialect.ts'
 import { from, named, Text } from '../shapes.ts'
 import type { PlacementRequest } from './request.ts'
 import { MAX_MINOR, since, VERSION_HEADER } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 // Never change a code: clients compare them.
 type Code =

@@ -1,5 +1,4 @@
 // /resource_providers/{uuid}/inventories
-import { Type } from 'typebox'
 import {
   addInventory,
   confirmInventories,
@@ -18,6 +17,7 @@ import { check } from '../schema.ts'
 import { byName, Count, named } from '../shapes.ts'
 import { newest } from './modified.ts'
 import type { Answer, PlacementRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const INT_MAX = 2_147_483_647
 // The largest single-precision float, because upstream's database column holds one.

@@ -1,5 +1,4 @@
 // /reshaper
-import { Type } from 'typebox'
 import { reshape } from '../../ledger/reshape.ts'
 import type { Operation } from '../operation.ts'
 import { check, type Check } from '../schema.ts'
@@ -8,6 +7,7 @@ import { type ClaimBody, claimsOfMany, manyConsumers } from './claim-bodies.ts'
 import { InventorySet, termsByClass } from './inventories.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 import { byUuid } from './uuid-keys.ts'
+import { Type } from '../../shared/type.ts'
 
 const Inventories = Type.Record(Type.String({ pattern: '^[0-9a-fA-F-]{36}$' }), InventorySet, {
   minProperties: 1,

@@ -1,5 +1,4 @@
 // /resource_classes
-import { Type } from 'typebox'
 import {
   createClass,
   deleteClass,
@@ -18,6 +17,7 @@ import { newest } from './modified.ts'
 import { requireJsonBody } from './media-types.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const named = check(
   Type.Object(

@@ -1,5 +1,4 @@
 // /resource_providers
-import { Type } from 'typebox'
 import { createProvider } from '../../ledger/new-provider.ts'
 import { deleteProvider, findProvider, listProviders, type Provider, updateProvider } from '../../ledger/providers.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
@@ -17,6 +16,7 @@ import { parseMemberOf, parseRequired, parseResources } from './filters.ts'
 import { newest } from './modified.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 import { type Has, since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const closed = { additionalProperties: false }
 const Name = Type.String({ maxLength: 200 })

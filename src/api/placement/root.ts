@@ -1,9 +1,9 @@
 // The version document at /.
-import { Type } from 'typebox'
 import type { Operation } from '../operation.ts'
 import { Links, named, Text } from '../shapes.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 import { MAX_MINOR } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const VERSION = {
   id: 'v1.0',

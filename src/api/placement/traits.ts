@@ -1,5 +1,4 @@
 // /traits and /resource_providers/{uuid}/traits
-import { Type } from 'typebox'
 import {
   deleteTrait,
   ensureTrait,
@@ -16,6 +15,7 @@ import { check } from '../schema.ts'
 import { Count, named, Text } from '../shapes.ts'
 import { newest } from './modified.ts'
 import type { Answer, PlacementRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const CUSTOM_TRAIT = /^CUSTOM_[A-Z0-9_]+$/
 

@@ -1,11 +1,11 @@
 // /resource_providers/{uuid}/usages and /usages
-import { Type } from 'typebox'
 import { projectUsages, projectUsagesByType, providerUsages, type TypeUsages } from '../../ledger/usages.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { byName, Count, from, named } from '../shapes.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 import { since } from './versions.ts'
+import { Type } from '../../shared/type.ts'
 
 const Id = Type.String({ minLength: 1, maxLength: 255 })
 const closed = { additionalProperties: false }

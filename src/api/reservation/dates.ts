@@ -1,6 +1,6 @@
 // Reads and writes dates in the reservation API's format, always in UTC.
-import { Type } from 'typebox'
 import { refused, shown } from './fields.ts'
+import { Type } from '../../shared/type.ts'
 
 const MINUTE_MS = 60_000
 const WHEN = /^(\d{4})-(\d{1,2})-(\d{1,2})[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)? ?(Z|[+-]\d{2}:?\d{2})?$/

@@ -1,10 +1,10 @@
 // Writes failures in Blazar's format: a status, and one of three forms around the message.
-import { Type } from 'typebox'
 import type { Refusal } from '../../problems/leases.ts'
 import type { LeaseProblem, Problem, ProblemKind } from '../../problems/problem.ts'
 import { named, Text } from '../shapes.ts'
 import { REFUSAL_MEMBERS, shownRefusal } from './refusals.ts'
 import type { ReservationRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>> = {
   malformed_request: 400,

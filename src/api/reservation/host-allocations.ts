@@ -1,11 +1,11 @@
 // /v1/os-hosts/allocations and /v1/os-hosts/{id}/allocation
-import { Type } from 'typebox'
 import { findHost, hostAllocations } from '../../leases/pool/hosts.ts'
 import type { HostAllocation } from '../../leases/types.ts'
 import type { Form, Operation } from '../operation.ts'
 import { named, Text } from '../shapes.ts'
 import { ShownDate, shownDate } from './dates.ts'
 import type { Answer, ReservationRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const shownAllocation = ({ host, reservations }: HostAllocation) => ({
   resource_id: host,

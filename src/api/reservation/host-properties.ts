@@ -1,11 +1,11 @@
 // /v1/os-hosts/properties: the capabilities of hosts, which leases can ask for in resource_properties.
-import { Type } from 'typebox'
 import { properties, setPropertyPrivate } from '../../leases/pool/hosts.ts'
 import type { Form, Operation } from '../operation.ts'
 import { Flag, named, orNull, Text } from '../shapes.ts'
 import { ShownTime, shownTime, shownTimeOrNull } from './dates.ts'
 import { flagOf, refused } from './fields.ts'
 import { type Answer, membersIn, type ReservationRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 const GivenFlag = Type.Union([Flag, Type.String({ pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$' })])
 const PARAMETERS: Form = { schema: Type.Object({ detail: Type.Optional(Flag), all: Type.Optional(Flag) }) }

@@ -1,5 +1,5 @@
 // /v1/os-hosts
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { askForHypervisor } from '../../leases/nova/find-hypervisor.ts'
 import { createHost, deleteHost, findHost, listHosts, updateHost } from '../../leases/pool/hosts.ts'
 import type { Host } from '../../leases/types.ts'
@@ -10,6 +10,7 @@ import { Count, Flag, named, orNull, Text } from '../shapes.ts'
 import { ShownTime, shownTime, shownTimeOrNull } from './dates.ts'
 import { refused, shown, textOf } from './fields.ts'
 import { type Answer, type Members, membersIn, type ReservationRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 /** The members that come from the compute node. Clients can't set them. */
 const ownMembers = (host: Host) => ({

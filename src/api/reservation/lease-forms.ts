@@ -1,9 +1,10 @@
 // The schemas of leases for the document: the bodies that lease-bodies.ts reads, and the answers of leases.ts.
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import type { Form } from '../operation.ts'
 import { Flag, named, oneOf, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
 import { GivenDate, ShownDate, ShownTime } from './dates.ts'
+import { Type } from '../../shared/type.ts'
 
 const optional = (schema: TSchema) => Type.Optional(orNull(schema))
 /** A text that isn't blank. */

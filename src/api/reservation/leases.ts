@@ -1,5 +1,4 @@
 // /v1/leases
-import { Type } from 'typebox'
 import { createLease, deleteLease, findLease, listLeases, updateLease } from '../../leases/lifecycle/leases.ts'
 import { withTrouble } from '../../leases/nova/trouble.ts'
 import type { FlavorTerms, Lease, LeaseEvent, Reservation, Terms } from '../../leases/types.ts'
@@ -9,6 +8,7 @@ import { shownDate, shownTime, shownTimeOrNull } from './dates.ts'
 import { leaseChangeOf, newLeaseOf } from './lease-bodies.ts'
 import { LEASE_CHANGE, LeaseShape, NEW_LEASE } from './lease-forms.ts'
 import { type Answer, flavored, leaseContext, membersIn, type ReservationRequest } from './request.ts'
+import { Type } from '../../shared/type.ts'
 
 /** Leases over a Nova may have trouble there, which is no part of the lease itself. */
 const seen = async ({ compute, store }: Pick<Context, 'compute' | 'store'>, leases: readonly Lease[]) =>

@@ -1,8 +1,8 @@
 // How the refusal of a lease that doesn't fit is shown: its reasons, and when the lease would fit.
-import { Type } from 'typebox'
 import type { Refusal, RefusalSample } from '../../problems/leases.ts'
 import { Count, named, orNull, Text } from '../shapes.ts'
 import { ShownDate, shownDate } from './dates.ts'
+import { Type } from '../../shared/type.ts'
 
 const DateOrNull = orNull(ShownDate)
 

@@ -1,8 +1,8 @@
 // The only microversion of the reservation API, 1.0, and its version document.
-import { Type } from 'typebox'
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { Links, named, Text } from '../shapes.ts'
+import { Type } from '../../shared/type.ts'
 
 export const VERSION = '1.0'
 

@@ -1,6 +1,5 @@
 // /ui/config.json, and as much of /v3/auth as the page needs to log in, whoever keeps the users. The page may call only
 // its own server, so what it asks of Keystone goes through us.
-import { Type } from 'typebox'
 import type { KeystoneLogin } from '../../identity/keystone-login.ts'
 import { problem } from '../../problems/problem.ts'
 import { VERSION } from '../../shared/version.ts'
@@ -11,6 +10,7 @@ import { type Answer, type IdentityRequest, objectIn } from '../identity/request
 import { postToken } from '../identity/tokens.ts'
 import type { Operation } from '../operation.ts'
 import { oneOf, Text } from '../shapes.ts'
+import { Type } from '../../shared/type.ts'
 
 showConfig.operation = {
   summary: 'Show how to log in',

@@ -8,7 +8,7 @@ import type { CalendarMirror } from '../calendar/mirror.ts'
 import type { Booked } from '../calendar/calendar.ts'
 import type { Places, Request } from '../calendar/candidates.ts'
 import { fit } from '../calendar/fit.ts'
-import { lockLeasables, type RevisedLeasable } from '../calendar/resources.ts'
+import { type Known, lockLeasables, type RevisedLeasable } from '../calendar/resources.ts'
 import type { LeaseContext } from '../context.ts'
 import { refusalOf } from './refusal.ts'
 import { bookedFor } from '../calendar/wishes.ts'
@@ -24,7 +24,7 @@ export type Verdict<T> =
   | { kind: 'full'; wanted: Request }
 
 /** Places for the request, and the leasables that are locked now. */
-interface Placed {
+export interface Placed {
   places: Places
   held: readonly RevisedLeasable[]
 }
@@ -33,11 +33,12 @@ interface Placed {
 export function* findPlaces(
   request: Request,
   propose: Propose,
+  known: Known,
   others: readonly ProviderId[] = [],
 ): Write<Placed | Exclude<Verdict<never>, { kind: 'done' }>> {
   const proposed = propose(request)
   if (proposed === null) return { kind: 'full', wanted: request }
-  const held = yield* lockLeasables([...new Set([...proposed, ...others])])
+  const held = yield* lockLeasables([...new Set([...proposed, ...others])], known)
   const { places } = fit(held, request)
   return places ? { places, held } : { kind: 'stale', wanted: request, proposed }
 }

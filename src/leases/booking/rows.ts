@@ -5,7 +5,7 @@ import { type JsonText, jsonText } from '../../shared/json.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import type { Extras } from '../../store/schema/leases.ts'
 import { bulk, type Command, command, query } from '../../store/statement.ts'
-import { all, run, runAll, type Write } from '../../store/transaction.ts'
+import { all, later, run, type Write } from '../../store/transaction.ts'
 import { amountIn, type Booked, type Leasable, peakOf } from '../calendar/calendar.ts'
 import { type BookingRow, NO_LEASE, noteLeasable, type RevisedLeasable } from '../calendar/resources.ts'
 
@@ -109,7 +109,7 @@ function* replace(
     booked.filter(isOwn).map(one => rowOf(id, one, allocationOf(id, one))),
   )
   const providers = touched.map(({ id }) => id)
-  yield* runAll([
+  yield* later([
     ...first,
     ...(reservations.length > 0 ? [removeBookings({ reservations, providers })] : []),
     ...(touched.length > 0 ? [raiseVersions({ rows: ceilings })] : []),

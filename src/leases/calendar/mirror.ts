@@ -37,6 +37,11 @@ export class CalendarMirror {
     return this.#list
   }
 
+  /** The leasable with this id, as memory has it. */
+  get(id: ProviderId): RevisedLeasable | undefined {
+    return this.#byId.get(id)
+  }
+
   /** Resolves when everything that other processes committed before the call is included. */
   catchUp(): Promise<void> {
     return this.#catchUp()

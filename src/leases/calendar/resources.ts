@@ -6,7 +6,7 @@ import { jsonIn } from '../../shared/json.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
-import { note, type Read, together, type Write } from '../../store/transaction.ts'
+import { all, note, type Read, together, type Write } from '../../store/transaction.ts'
 import type { Booked, Leasable, Size, SIZES } from './calendar.ts'
 import type { Facts } from '../pool/properties.ts'
 
@@ -53,7 +53,7 @@ function ofLeasables<TB extends keyof Schema, Row>(
   }
 }
 
-const rows = ofLeasables('leasables.provider_id', db =>
+const buildRows = (db: Kysely<Schema>) =>
   db
     .selectFrom('leasables')
     .leftJoin('nodes', 'nodes.provider_id', 'leasables.provider_id')
@@ -71,8 +71,8 @@ const rows = ofLeasables('leasables.provider_id', db =>
       'nodes.id as node_id',
     ])
     .select(['allocations.expires_at', 'allocations.kept_until', 'reservations.expires_at as held_until'])
-    .orderBy('leasables.provider_id'),
-)
+    .orderBy('leasables.provider_id')
+const rows = ofLeasables('leasables.provider_id', buildRows)
 const capacities = ofLeasables('leasables.provider_id', db =>
   db
     .selectFrom('leasables')
@@ -106,6 +106,10 @@ const lockRows = command((db, a: { ids: readonly ProviderId[] }, on) =>
       .orderBy('provider_id'),
   ),
 )
+// All that is shown of a host's row is its own, so it is as new as the lock.
+const lockHostRows = command((db, a: { ids: readonly ProviderId[] }, on) =>
+  on.lock(buildRows(db).where(on.isIn('leasables.provider_id', a.ids, 'bigint')), 'leasables'),
+)
 // Both allocating and booking a node lock its row.
 const lockNodes = command((db, a: { ids: readonly ProviderId[] }, on) =>
   on.lock(
@@ -131,11 +135,30 @@ export function* leasablesOf(ids: readonly ProviderId[]): Read<RevisedLeasable[]
   return assemble(yield* together(...some({ ids })))
 }
 
-/** Locks and reads them. Lock order: leases, leasables, then consumers and providers. */
-export function* lockLeasables(ids: readonly ProviderId[]): Write<RevisedLeasable[]> {
+/**
+ * Locks and reads them. Lock order: leases, leasables, then consumers and providers. The bookings of a host are not read
+ * if they are known: its version grows with each change of them.
+ */
+export function* lockLeasables(ids: readonly ProviderId[], known: Known = NOTHING_KNOWN): Write<RevisedLeasable[]> {
+  if (ids.length > 0 && ids.every(id => known.get(id)?.kind === 'host')) return yield* lockKnownHosts(ids, known)
   // Separate statements after the lock: only then do they see what the previous holder committed.
   const [, , ...parts] = yield* together(lockRows({ ids }), lockNodes({ ids }), ...some({ ids }))
   return assemble(parts)
+}
+
+/** The leasables that memory has. */
+export type Known = Pick<ReadonlyMap<ProviderId, RevisedLeasable>, 'get'>
+const NOTHING_KNOWN: Known = new Map()
+
+function* lockKnownHosts(ids: readonly ProviderId[], known: Known): Write<RevisedLeasable[]> {
+  const a = { ids }
+  const parts = [capacities.some(a), capabilities.some(a), traits.some(a)] as const
+  const [rows, ...facts] = yield* together(lockHostRows(a), ...parts)
+  const isNew = new Set(rows.filter(({ id, version }) => known.get(id)?.version !== version).map(({ id }) => id))
+  const read = isNew.size === 0 ? [] : yield* all(bookings.some({ ids: [...isNew] }))
+  return assemble([rows, ...facts, read]).map(host =>
+    isNew.has(host.id) ? host : { ...host, booked: known.get(host.id)!.booked },
+  )
 }
 
 type RowsOf<Part> = Part extends { every: (args: object) => { row?: infer Row } } ? NonNullable<Row>[] : never

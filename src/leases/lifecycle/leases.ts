@@ -1,10 +1,10 @@
 // Creates, changes and deletes leases for clients. Each is one transaction, all or nothing.
 import { limits } from '../../shared/limits.ts'
 import type { Principal } from '../../metal/nodes/provider.ts'
-import { type Limits, type Promised, requireTerm, withinQuota } from '../../quotas/within.ts'
+import { type Limits, type Promised, requireTerm, withinQuota, withinQuotaBeside } from '../../quotas/within.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import { mark, type Write, wake } from '../../store/transaction.ts'
-import { book, bookedAt, findPlaces, type Propose, type Verdict } from '../booking/book.ts'
+import { book, bookedAt, findPlaces, type Placed, type Propose, type Verdict } from '../booking/book.ts'
 import { planChange, type ChangePlan } from './change.ts'
 import { endLease } from './start-and-end.ts'
 import { beforeEndOf, checkNewDates, minuteOf, timesOf } from './dates.ts'
@@ -50,18 +50,22 @@ export async function bookNew(context: LeaseContext, caller: Principal, wanted: 
   const request = requestOf(context, lease, null)
   await askService(context, 'check-create', lease, request, null)
   const places = await book(context, propose =>
-    withinQuota(promisedTo(lease, now), function* (limits) {
-      requireTerm(limits, 'longest_lease_hours', { from: lease.start_at, until: lease.end_at })
-      if (wanted.id !== null) yield* requireFreeId(wanted.id)
-      const chosen = (wanted.reservation_ids ?? []).filter(id => id !== null)
-      if (chosen.length > 0) yield* requireFreeReservations(chosen)
-      return yield* tryCreate(context, lease, request, propose, now)
-    }),
+    withinQuotaBeside(
+      promisedTo(lease, now),
+      placesFor(context, lease, request, propose, now),
+      function* (limits, found) {
+        requireTerm(limits, 'longest_lease_hours', { from: lease.start_at, until: lease.end_at })
+        if (wanted.id !== null) yield* requireFreeId(wanted.id)
+        const chosen = (wanted.reservation_ids ?? []).filter(id => id !== null)
+        if (chosen.length > 0) yield* requireFreeReservations(chosen)
+        return 'kind' in found ? found : yield* create(context, lease, found, now)
+      },
+    ),
   )
   return { lease, request, places }
 }
 
-const promisedTo = ({ project_id }: Lease, now: number): Promised => ({
+const promisedTo = ({ project_id }: Lease, now: number): Promised & { project: string } => ({
   project: project_id,
   kinds: ['leases', 'nodes'],
   now,
@@ -130,16 +134,12 @@ function requestFor(
 /** Only a lease that has not started has to wait for overdue bookings. */
 const overdue = (start_at: number, now: number) => (start_at >= minuteOf(now) ? { now } : {})
 
-function* tryCreate(
-  context: LeaseContext,
-  lease: StoredLease,
-  request: Request,
-  propose: Propose,
-  now: number,
-): Write<Verdict<Places>> {
+function* placesFor(context: LeaseContext, lease: Lease, request: Request, propose: Propose, now: number) {
   yield* checkAhead(context.config, limitedBy(lease), now)
-  const found = yield* findPlaces(request, propose)
-  if ('kind' in found) return found
+  return yield* findPlaces(request, propose, context.calendar)
+}
+
+function* create(context: LeaseContext, lease: StoredLease, found: Placed, now: number): Write<Verdict<Places>> {
   const booked = bookedAt(lease, lease.reservations, found.places, cleaningOf(context))
   const { compute } = context
   const first = [...newLeaseWrites(lease), ...newResources(lease.reservations, compute, now)]
@@ -247,7 +247,7 @@ function* rebook(
     yield* replaceBookings(held, lease.id, bookedAt(lease, lease.reservations, places, cleaningMs))
     return null
   }
-  const found = yield* findPlaces(requestIn(context, plan, now), propose, ids)
+  const found = yield* findPlaces(requestIn(context, plan, now), propose, context.calendar, ids)
   if ('kind' in found) return found
   const booked = bookedAt(lease, lease.reservations, found.places, cleaningMs)
   yield* replaceBookings(found.held, lease.id, booked)

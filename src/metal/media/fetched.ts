@@ -3,7 +3,7 @@
 import { createWriteStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
 import { limits } from '../../shared/limits.ts'
 
 /** Why a boot ISO can't be made, for whoever deploys. */
@@ -38,6 +38,7 @@ interface Asking {
 }
 
 async function opened(from: string, { signal, unmade }: Asking): Promise<Dispatcher.ResponseData['body']> {
+  const { request } = await import('undici')
   let url = new URL(from)
   for (let hops = 0; hops <= limits.bootFileRedirectsMax; hops++) {
     const { statusCode, headers, body } = await request(url, { signal })

@@ -1,10 +1,11 @@
 // Inspection rules: conditions on what the driver reports, and what they set in the node.
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import { isScalar, numberIn } from '../../shared/scalar.ts'
 import type { Json } from '../drivers/port.ts'
 import { expanded, filled, inClass, inTrait, isTemplate, property, valuesAt } from './inspection-templates.ts'
 import { isTraitName, mayBeTrait, TRAIT_CHARS_MAX } from './trait-names.ts'
+import { Type } from '../../shared/type.ts'
 
 const closed = { additionalProperties: false }
 const Condition = Type.Object(

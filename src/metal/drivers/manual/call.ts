@@ -1,5 +1,4 @@
 // Makes a hook that is a call: a signed POST to a service of the operator's.
-import { request } from 'undici'
 import { limits } from '../../../shared/limits.ts'
 import { plainText } from '../../../shared/plain-text.ts'
 import { VERSION } from '../../../shared/version.ts'
@@ -22,6 +21,7 @@ export async function makeCall({ call, id, body, sign, signal }: Calling): Promi
   const late = AbortSignal.timeout(ms)
   const ends = (end: End, text = ''): Ran => ({ end, output: text, said: lastLine(text) })
   try {
+    const { request } = await import('undici')
     const answer = await request(call.url, {
       method: 'POST',
       body,

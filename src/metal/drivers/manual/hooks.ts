@@ -1,8 +1,9 @@
 // Hooks: what the operator has done to a machine when it changes hands. They stand in the configuration alone, because
 // whoever may set a node's driver_info must not run programs on the conductor. A node only names its set.
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { limits } from '../../../shared/limits.ts'
 import type { Machine } from '../port.ts'
+import { Type } from '../../../shared/type.ts'
 
 const seconds = Type.Optional(Type.Integer({ minimum: 1, maximum: limits.hookSecondsMax }))
 const Program = Type.Object(

@@ -1,5 +1,4 @@
 // The medium that a deployment boots: an ISO that is named, or one that the API makes of a kernel and a ramdisk.
-import { request } from 'undici'
 import { isObject } from '../../../shared/is-object.ts'
 import { limits } from '../../../shared/limits.ts'
 import { plainText } from '../../../shared/plain-text.ts'
@@ -63,6 +62,7 @@ async function untilMade(url: string, { pause, signal }: Visit): Promise<void> {
 /** Asks for one byte, because the answer to HEAD has no words. The status is null when there is no answer. */
 async function ask(url: string, signal: AbortSignal): Promise<{ status: number | null; words: string }> {
   try {
+    const { request } = await import('undici')
     const { statusCode: status, body } = await request(url, { headers: { range: 'bytes=0-0' }, signal })
     if (status !== 200 && status !== 206 && status !== 503) {
       return { status, words: (await wordsIn(body)) ?? `The API answers ${status} for the boot ISO.` }

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { Agent, type Dispatcher } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { limits } from '../../../shared/limits.ts'
 import { VERSION } from '../../../shared/version.ts'
 import { HardwareFailure, type Json } from '../port.ts'
@@ -116,6 +116,7 @@ export class Wire {
 
   async #connect() {
     const { verifyCa, tlsMinimum, tlsCiphers } = this.#access
+    const undici = await import('undici')
     const options: Agent.Options = {
       connections: limits.redfishConnections,
       maxResponseSize: limits.redfishAnswerBytesMax,
@@ -132,7 +133,7 @@ export class Wire {
     }
     // A change gets a connection of its own. One that was kept may be closed by the BMC just then, and nobody would
     // know whether the change was made.
-    return { reading: new Agent(options), changing: new Agent({ ...options, pipelining: 0 }) }
+    return { reading: new undici.Agent(options), changing: new undici.Agent({ ...options, pipelining: 0 }) }
   }
 
   async #certificates(file: string): Promise<string> {
