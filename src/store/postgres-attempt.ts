@@ -1,5 +1,5 @@
 // One attempt at a transaction, on one connection to PostgreSQL, from `begin` until its outcome is known.
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { DatabaseError } from 'pg'
 import { limits } from '../shared/limits.ts'
@@ -101,8 +101,13 @@ export class Attempt {
     try {
       let step = transaction.next()
       while (!step.done) {
-        // `begin` is sent with the first burst.
         const calls = step.value
+        if (calls.length === 0) {
+          await turn()
+          step = transaction.next([])
+          continue
+        }
+        // `begin` is sent with the first burst.
         const sent = opened === null ? [...this.#freshPlans(), (opened = this.#begin())] : []
         const [answers] = await Promise.all([Promise.all(calls.map(call => this.#take(call))), ...sent])
         step = transaction.next(answers)

@@ -1,5 +1,6 @@
 // A transaction is a generator that yields statements and nothing else, so no foreign await can get into it.
 // SQLite runs it to its end in one go; PostgreSQL sends each burst of statements down the wire together.
+import { limits } from '../shared/limits.ts'
 import type { Change } from './change.ts'
 import type { LogRow, Topic } from './log.ts'
 import type { HistoryLine, HistoryRow } from './node-history.ts'
@@ -113,6 +114,36 @@ export function* log(entries: readonly LogRow[], history: readonly HistoryRow[] 
 /** Wakes the duties for these topics, in all processes, once the transaction is committed. */
 export function* wake(...topics: readonly Topic[]): Write<void> {
   if (topics.length > 0) yield [{ kind: 'wake', topics }]
+}
+
+/** Runs several works side by side: in one burst goes what each of them is at. None may need what another one writes. */
+export function* sideBySide<T>(works: readonly Write<T>[]): Write<T[]> {
+  const running = works.map(work => ({ work, step: work.next() }))
+  for (;;) {
+    const waiting = running.filter(({ step }) => !step.done)
+    if (waiting.length === 0) return running.map(({ step }) => step.value as T)
+    const answers = yield waiting.flatMap(({ step }) => step.value as readonly Yielded[])
+    let from = 0
+    for (const one of waiting) {
+      const { length } = one.step.value as readonly Yielded[]
+      one.step = one.work.next(answers.slice(from, (from += length)))
+    }
+  }
+}
+
+/**
+ * Visits a list. If it is long, others get turns meanwhile: an empty burst sends nothing. A transaction on SQLite that
+ * wasn't called long doesn't stop for it.
+ */
+export function* inTurns<T>(items: readonly T[], visit: (item: T) => void): Read<void> {
+  let left: number = limits.listItemsPerTurn
+  for (const item of items) {
+    if (left-- === 0) {
+      yield []
+      left = limits.listItemsPerTurn
+    }
+    visit(item)
+  }
 }
 
 /** A burst of commands whose counts matter, not their rows. */

@@ -103,8 +103,8 @@ postAllocations.operation = {
 } satisfies Operation
 
 export async function postAllocations(request: PlacementRequest): Promise<Answer> {
-  const body = request.body(severalConsumers(request.version))
-  const consumers = claimsOfMany(body, request.has)
+  const body = await request.longBody(severalConsumers(request.version))
+  const consumers = await claimsOfMany(body, request.has)
   await request.context.claims.submit({ kind: 'replace', consumers, owner: null })
   return { status: 204 }
 }
