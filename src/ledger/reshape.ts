@@ -37,7 +37,9 @@ export function* reshape({ inventories, claims }: Reshape, now: number): Write<v
 
 /** Whether it is so much that others should get turns meanwhile. A provider is about ten statements. */
 export function isLongReshape({ inventories, claims }: Reshape): boolean {
-  return inventories.size * 10 + weightOf({ kind: 'replace', consumers: claims, owner: null }) > limits.claimBatchRowsMax
+  return (
+    inventories.size * 10 + weightOf({ kind: 'replace', consumers: claims, owner: null }) > limits.claimBatchRowsMax
+  )
 }
 
 /** The work on each of them, some of them side by side. */

@@ -63,12 +63,11 @@ async function transaction<T>(
 
 /** Another process may lock the file for a while. */
 async function begun(thread: SqliteThread, begin: string): Promise<void> {
-  const since = performance.now()
-  for (;;) {
+  for (let left = limits.busyMsMax / limits.busyRetryMs; ; left--) {
     try {
       return await thread.exec(begin)
     } catch (error) {
-      if (!isBusy(error) || performance.now() - since >= limits.busyMsMax) throw error
+      if (!isBusy(error) || left <= 0) throw error
     }
     await sleep(limits.busyRetryMs)
   }

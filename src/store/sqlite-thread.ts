@@ -1,6 +1,7 @@
 // A thread with a connection of its own, for transactions that would hold up everyone else: the main thread sends it the
 // statements, a burst at a time. This file is both ends: loaded as a worker, it serves. If the thread dies, so does the
 // process: nobody could tell whether a commit was done.
+import { once } from 'node:events'
 import { parentPort, Worker, workerData } from 'node:worker_threads'
 import { limits } from '../shared/limits.ts'
 import { SqliteConnection, type Values } from './sqlite-connection.ts'
@@ -15,8 +16,8 @@ interface Run {
   values: readonly Values[]
 }
 
-/** What the thread is asked: to run plain SQL, statements, or to send more of the rows that it has found. */
-type Asked = { exec: string } | { runs: readonly Run[] } | { more: true }
+/** What the thread is asked: to run plain SQL or statements, to send more of the rows that it has found, or to end. */
+type Asked = { exec: string } | { runs: readonly Run[] } | { more: true } | { close: true }
 
 /** Of the statements that were run: how many rows each changed or found, and the rows as far as they fit. */
 interface Told {
@@ -65,9 +66,9 @@ export class SqliteThread {
       }
     }
     for (const [place, { compiled, args }] of calls.entries()) {
-      const { id, sql, returnsRows, bind } = compiled.sqlite
-      const values = bind(args) as Values[]
-      for (let from = 0; from < values.length; ) {
+      const { id, sql, returnsRows } = compiled.sqlite
+      const values = compiled.sqlite.bind(args) as Values[]
+      for (let from = 0; from < values.length;) {
         const part = values.slice(from, from + limits.rowsPerMessage - size)
         runs.push({ statement: { id, sql, returnsRows }, values: part })
         places.push(place)
@@ -81,20 +82,23 @@ export class SqliteThread {
   }
 
   async close(): Promise<void> {
-    await this.#worker.terminate()
+    const ended = once(this.#worker, 'exit')
+    await this.#ask({ close: true })
+    await ended
   }
 
   // JSON both ways: it is made and read several times as fast as copies of many small objects.
   async #ask<T>(asked: Asked): Promise<T> {
     this.#heard = Promise.withResolvers()
     this.#worker.ref()
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker, not a window
     this.#worker.postMessage(JSON.stringify(asked))
     const told = JSON.parse(await this.#heard.promise) as T | { failed: Failed }
     this.#worker.unref()
     if (typeof told === 'object' && told !== null && 'failed' in told) {
       throw Object.assign(new Error(told.failed.message), { errcode: told.failed.errcode })
     }
-    return told as T
+    return told
   }
 }
 
@@ -102,12 +106,17 @@ export class SqliteThread {
 function serve(path: string): void {
   const connection = new SqliteConnection(path)
   const found = new Found()
-  parentPort!.on('message', (text: string) => parentPort!.postMessage(JSON.stringify(answer(JSON.parse(text) as Asked))))
+  const port = parentPort!
+  port.on('message', (text: string) => {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker, not a window
+    port.postMessage(JSON.stringify(answer(JSON.parse(text) as Asked)))
+  })
 
   function answer(asked: Asked): object {
     try {
       if ('more' in asked) return { counts: [], ...found.next() }
       if ('exec' in asked) return exec(asked.exec)
+      if ('close' in asked) return close()
       const answers = asked.runs.map(({ statement, values }) => connection.execute(statement, values))
       found.keep(answers.map(({ rows }) => rows as object[]))
       return { counts: answers.map(({ count }) => count), ...found.next() }
@@ -122,6 +131,13 @@ function serve(path: string): void {
     // On a failing disk a rollback may have failed, and SQLite may have rolled back by itself.
     if (database.isTransaction && sql !== 'commit') database.exec('rollback')
     if (sql !== 'rollback') database.exec(sql)
+    return {}
+  }
+
+  function close(): object {
+    connection.database.close()
+    // After the answer.
+    setImmediate(() => port.close())
     return {}
   }
 }
@@ -141,7 +157,7 @@ class Found {
   /** As many rows as go in one message, by statement. */
   next(): Pick<Told, 'rows' | 'isMore'> {
     const rows: object[][] = this.#rows.slice(0, this.#statement).map(() => [])
-    for (let room: number = limits.rowsPerMessage; room > 0 && this.#statement < this.#rows.length; ) {
+    for (let room: number = limits.rowsPerMessage; room > 0 && this.#statement < this.#rows.length;) {
       const list = this.#rows[this.#statement]!
       const part = list.slice(this.#row, this.#row + room)
       rows.push(part)
