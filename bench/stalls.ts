@@ -40,7 +40,15 @@ export async function benchStalls(options: BenchOptions): Promise<Report> {
   const report: Report = {
     title: 'Stalls of the event loop behind large requests',
     measured: {
-      columns: ['behind', 'done', 'longest stall, ms', 'longest /healthz, ms', 'longest claim, ms', 'memory, MB'],
+      columns: [
+        'behind',
+        'done',
+        'longest stall, ms',
+        'most CPU of a turn, ms',
+        'longest /healthz, ms',
+        'longest claim, ms',
+        'memory, MB',
+      ],
       rows: [],
     },
     limits: { columns: ['besides', ''], rows: [] },
@@ -115,8 +123,8 @@ async function measure(scene: Scene, name: string, loads: readonly Load[], optio
   await watched(scene)
   done = 0
   const { healthz, claim } = await run(options.seconds * options.rounds)
-  const { longestMs, rssBytes } = await watched(scene)
-  report.measured.rows.push([name, done, ...[longestMs, healthz, claim, rssBytes / 1e6].map(figure)])
+  const { longestMs, cpuMs, rssBytes } = await watched(scene)
+  report.measured.rows.push([name, done, ...[longestMs, cpuMs, healthz, claim, rssBytes / 1e6].map(figure)])
   return longestMs
 }
 
@@ -125,14 +133,21 @@ async function asked({ report }: Scene, connection: Connection, text: string, st
   if (answer.status !== status) report.faults.push(`${text.slice(0, 60)} was answered ${answer.status}, not ${status}`)
 }
 
+interface Watched {
+  longestMs: number
+  /** The most CPU time that a turn took. */
+  cpuMs: number
+  rssBytes: number
+}
+
 /** The longest stall since the last call. */
-async function watched({ server, file }: Scene): Promise<{ longestMs: number; rssBytes: number }> {
+async function watched({ server, file }: Scene): Promise<Watched> {
   rmSync(file, { force: true })
   process.kill(server.pid, 'SIGUSR2')
   for (;;) {
     await sleep(20)
     try {
-      return JSON.parse(readFileSync(file, 'utf8')) as { longestMs: number; rssBytes: number }
+      return JSON.parse(readFileSync(file, 'utf8')) as Watched
     } catch {
       // Not written yet.
     }

@@ -3,6 +3,8 @@
 import { Ajv, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { canonicalUuid } from '../ledger/uuid.ts'
+import { isObject } from '../shared/is-object.ts'
+import { limits } from '../shared/limits.ts'
 import type { Form } from './operation.ts'
 
 const ajv = new Ajv({ strict: false, verbose: true, allowUnionTypes: true })
@@ -23,6 +25,21 @@ export function check<S extends TSchema>(schema: S): Check<Static<S>> {
   }
   checked.schema = schema
   return checked
+}
+
+/**
+ * Checks the members of an object some at a time, if the schema says the same of each of them. False also means that
+ * this can't be said in parts.
+ */
+export function* partsPass<T>(check: Check<T>, value: unknown): Generator<undefined, boolean, void> {
+  const { patternProperties, properties } = check.schema as AnySchemaObject
+  if (!isObject(value) || patternProperties === undefined || properties !== undefined) return false
+  const members = Object.entries(value)
+  for (let from = 0; from < members.length; from += limits.membersPerTurn) {
+    if (!check(Object.fromEntries(members.slice(from, from + limits.membersPerTurn))).ok) return false
+    yield
+  }
+  return members.length > 0
 }
 
 function reasonOf(error: ErrorObject): string {

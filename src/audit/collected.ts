@@ -7,7 +7,7 @@ export function* collected<T>(work: Write<T>): Write<{ value: T; subjects: reado
   let step = work.next()
   while (!step.done) {
     const calls = step.value
-    if (calls.every(call => call.kind === 'mark')) {
+    if (calls.length > 0 && calls.every(call => call.kind === 'mark')) {
       for (const call of calls) subjects.push(...call.subjects)
       step = work.next(calls.map(() => NOTHING))
     } else step = work.next(yield calls)

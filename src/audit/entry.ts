@@ -3,7 +3,7 @@ import { jsonText } from '../shared/json.ts'
 import { limits } from '../shared/limits.ts'
 import type { LogRow } from '../store/log.ts'
 import type { HistoryRow } from '../store/node-history.ts'
-import type { Subject } from '../store/transaction.ts'
+import { inTurns, type Read, type Subject } from '../store/transaction.ts'
 
 /** done: the change is made. accepted: a conductor will make it. failed: it was tried in vain. */
 export type Outcome = 'done' | 'accepted' | 'failed'
@@ -27,6 +27,18 @@ export const BY_CONDUCTOR = 'conductor:'
 export const withoutActor = (entry: Entry): Entry => ({ ...entry, user: '', roles: '', address: '' })
 
 export function rowOf(entry: Entry, subjects: readonly Subject[]): LogRow {
+  return rowWith(entry, jsonText(merged(subjects).map(withoutHistory)))
+}
+
+/** Like `rowOf`, with turns for others when there are many subjects. */
+export function* rowInTurns(entry: Entry, subjects: readonly Subject[]): Read<LogRow> {
+  if (subjects.length <= limits.listItemsPerTurn) return rowOf(entry, subjects)
+  const texts: string[] = []
+  yield* inTurns(merged(subjects), subject => void texts.push(JSON.stringify(withoutHistory(subject))))
+  return rowWith(entry, `[${texts.join()}]` as LogRow['objects'])
+}
+
+function rowWith(entry: Entry, objects: LogRow['objects']): LogRow {
   return {
     at: entry.at,
     request_id: entry.requestId,
@@ -35,9 +47,15 @@ export function rowOf(entry: Entry, subjects: readonly Subject[]): LogRow {
     roles: entry.roles,
     address: entry.address,
     action: entry.action,
-    objects: jsonText(merged(subjects).map(({ history: _, ...told }) => told)),
+    objects,
     outcome: entry.outcome,
   }
+}
+
+function withoutHistory(subject: Subject): Subject {
+  if (subject.history === undefined) return subject
+  const { history: _, ...told } = subject
+  return told
 }
 
 /** The lines for the history of nodes. The history of a node that is deleted goes with it. */

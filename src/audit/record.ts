@@ -1,7 +1,8 @@
 // Writes an audit entry in the transaction of the change, so that both are committed or neither is.
+import type { LogRow } from '../store/log.ts'
 import type { HistoryLine } from '../store/node-history.ts'
 import { log, NOTHING, type Subject, type Write, type Yielded } from '../store/transaction.ts'
-import { type Entry, linesOf, rowOf } from './entry.ts'
+import { type Entry, linesOf, rowInTurns } from './entry.ts'
 
 /**
  * Runs the work and adds an entry about its changes; none when it changed nothing. `entry` may be a function of the
@@ -16,7 +17,7 @@ export function* recorded<T>(work: Write<T>, entry: Entry | undefined | ((value:
   let step = work.next()
   while (!step.done) {
     const calls = step.value
-    if (calls.every(call => call.kind === 'log')) {
+    if (calls.length > 0 && calls.every(call => call.kind === 'log')) {
       later.push(...calls)
       step = work.next(calls.map(() => NOTHING))
       continue
@@ -30,15 +31,17 @@ export function* recorded<T>(work: Write<T>, entry: Entry | undefined | ((value:
     step = work.next(answers)
   }
   const made = typeof entry === 'function' ? entry(step.value) : entry
-  if (isChange && made) yield* log([rowOf(made, subjects)], linesOf(made, subjects))
+  if (isChange && made) yield* log([yield* rowInTurns(made, subjects)], linesOf(made, subjects))
   if (later.length > 0) yield later
   return step.value
 }
 
 /** Writes the entries of several changes that share a transaction. */
 export function* recordAll(changes: readonly { entry: Entry; subjects: readonly Subject[] }[]): Write<void> {
+  const rows: LogRow[] = []
+  for (const { entry, subjects } of changes) rows.push(yield* rowInTurns(entry, subjects))
   yield* log(
-    changes.map(({ entry, subjects }) => rowOf(entry, subjects)),
+    rows,
     changes.flatMap(({ entry, subjects }) => linesOf(entry, subjects)),
   )
 }

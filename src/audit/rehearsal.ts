@@ -29,7 +29,7 @@ export async function rehearse<T>(store: Pick<Store, 'write'>, work: () => Write
 
 /** A store on which every write is rehearsed: for work that needs more than one transaction to decide. */
 export const rehearsing = (store: Pick<Store, 'read' | 'write'>): Pick<Store, 'read' | 'write'> => ({
-  read: work => store.read(work),
+  read: (work, options) => store.read(work, options),
   write: async work => (await rehearse(store, work)).value,
 })
 

@@ -50,7 +50,7 @@ export function* withinQuotaBeside<T, Begun>(
   begin: Write<Begun>,
   work: (limits: Limits, begun: Begun) => Write<T>,
 ): Write<T> {
-  const [limits, begun] = yield* sideBySide(limitsInLine(project), begin)
+  const [limits, begun] = yield* sideBySide([limitsInLine(project), begin])
   const limited = limitedOf(limits, kinds)
   if (limited.size === 0) return yield* work(limits, begun)
   const before = yield* usageOf(project, limited, now)
@@ -60,7 +60,7 @@ export function* withinQuotaBeside<T, Begun>(
 }
 
 function* limitsInLine(project: string): Write<Limits> {
-  const [, limits] = yield* sideBySide(one(standInLine({ project })), limitsOf(project))
+  const [, limits] = yield* sideBySide([one(standInLine({ project })), limitsOf(project)])
   return limits
 }
 

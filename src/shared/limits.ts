@@ -20,6 +20,10 @@ export const limits = {
   answersBytesMax: 512 * 1024 * 1024,
   // A client that reads nothing of a large answer for so long is gone, or in the way of others.
   answerIdleMsMax: 60_000,
+  // Longer bodies of many members are read, parsed and checked in turns. Up to here all of it takes a few milliseconds.
+  bodyBytesPerTurn: 128 * 1024,
+  // Members of such a body that are checked in one turn.
+  membersPerTurn: 500,
   // Items of a list that are written before others get a turn: a few milliseconds.
   listItemsPerTurn: 1_000,
   // Providers that a load reads at a time: a page is read and taken over in about ten milliseconds.
@@ -73,6 +77,10 @@ export const limits = {
   claimPauseMs: 100,
   // About a second of work. Beyond that it is better to refuse, so that clients retry later.
   claimQueueMax: 16_384,
+  // Providers that a reshape works on side by side: enough for few bursts, and few enough for short ones.
+  reshapedTogether: 50,
+  // Rows that go to the thread of a long transaction at a time, or come from it: about two milliseconds on either side.
+  rowsPerMessage: 1_000,
   // Transactions that share one commit on SQLite.
   groupCommitMax: 64,
 

@@ -1,5 +1,5 @@
 // One attempt at a transaction, on one connection to PostgreSQL, from `begin` until its outcome is known.
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { DatabaseError } from 'pg'
 import { limits } from '../shared/limits.ts'
@@ -108,8 +108,13 @@ export class Attempt {
     try {
       let step = transaction.next()
       while (!step.done) {
-        // `begin` is sent with the first burst.
         const calls = step.value
+        if (calls.length === 0) {
+          await turn()
+          step = transaction.next([])
+          continue
+        }
+        // `begin` is sent with the first burst.
         const isRun = calls.some(({ kind }) => kind === 'query' || kind === 'command')
         const [answers] = await this.#session.atOnce(() => {
           const sent = opened === null ? [...this.#freshPlans(), (opened = this.#begin())] : []

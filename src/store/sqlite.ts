@@ -1,13 +1,25 @@
 // The embedded store: one file, one writer, and one commit for all the writes that wait.
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../shared/limits.ts'
 import { StoreDamaged, StoreUnavailable } from './failure.ts'
 import { failureOf, isBusy } from './sqlite-failure.ts'
 import { append, Report, rowsOf } from './log.ts'
 import { appendHistory } from './node-history.ts'
+import { SqliteConnection, type Values } from './sqlite-connection.ts'
+import { IN_MEMORY } from './sqlite-file.ts'
+import { LongTransactions } from './sqlite-long.ts'
 import type { Call } from './statement.ts'
-import { type Absorb, type News, type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
+import {
+  type Absorb,
+  type News,
+  type ReadOptions,
+  type RunSql,
+  SILENT,
+  type Store,
+  type StoreObserver,
+  type WriteOptions,
+} from './store.ts'
 import { type Answer, NOTHING, type Read, type Write, type Yielded } from './transaction.ts'
 
 interface Waiting {
@@ -24,11 +36,16 @@ const PROOF = 'begin immediate; pragma application_id = 0x486f6c64; commit'
 
 export class SqliteStore implements Store {
   readonly dialect = 'sqlite'
+  readonly #connection: SqliteConnection
   readonly #database: DatabaseSync
-  readonly #statements: StatementSync[] = []
   readonly #observer: StoreObserver
   readonly #waiting: Waiting[] = []
   readonly #lock: DatabaseSync | null
+  readonly #long: { reads: LongTransactions; writes: LongTransactions } | null
+  /** Since when a long transaction writes, by performance.now(): until it ends, nobody else can. */
+  #lentSince: number | null = null
+  /** Ends with the last of the long writes. */
+  #longWrites: Promise<void> = Promise.resolve()
   #armed = false
   #isClosed = false
   readonly #absorbs = new Set<Absorb>()
@@ -48,28 +65,31 @@ export class SqliteStore implements Store {
   constructor(path: string, observer: StoreObserver = SILENT, lock: DatabaseSync | null = null) {
     this.#observer = observer
     this.#lock = lock
-    this.#database = new DatabaseSync(path, { timeout: limits.busyMsMax })
-    // SQLite's own wait for a busy file blocks the thread. While opening, that harms nobody; later we wait ourselves.
-    // FULL, not NORMAL: after a power cut NORMAL may lose claims we have already answered 204 for.
-    this.#database.exec(`
-      pragma journal_mode = wal;
-      pragma synchronous = full;
-      pragma foreign_keys = on;
-      pragma temp_store = memory;
-      pragma cache_size = -${limits.sqliteCacheKib};
-      pragma wal_autocheckpoint = ${limits.walCheckpointPages};
-      pragma journal_size_limit = ${limits.walKeepBytes};
-      pragma busy_timeout = 0;
-    `)
+    this.#connection = new SqliteConnection(path)
+    this.#database = this.#connection.database
+    // A database in memory has one connection.
+    this.#long = path === IN_MEMORY ? null : { reads: new LongTransactions(path), writes: new LongTransactions(path) }
     this.#begin = this.#database.prepare('begin immediate')
     this.#commit = this.#database.prepare('commit')
     this.#total = this.#database.prepare('select total_changes() as changes')
   }
 
   // Runs to its end without giving up the thread, and so does a commit. So it sees one state.
-  async read<T>(work: () => Read<T>): Promise<T> {
+  async read<T>(work: () => Read<T>, { isLong = false }: ReadOptions = {}): Promise<T> {
     if (this.#isClosed) throw new StoreUnavailable('the database is closed')
-    return this.#whenFree(() => this.#run(work(), new Report()), NOT_READ)
+    if (isLong && this.#long) return this.#long.reads.read(work).catch(asFailure(NOT_READ))
+    const attempt = () => this.#run(work(), new Report())
+    return this.#whenFree(this.#lentSince === null ? attempt : () => this.#onOneState(attempt), NOT_READ)
+  }
+
+  /** Another thread may commit in the middle of it. */
+  #onOneState<T>(attempt: () => T): T {
+    this.#database.exec('begin')
+    try {
+      return attempt()
+    } finally {
+      if (this.#database.isTransaction) this.#database.exec('rollback')
+    }
   }
 
   /** Another process may lock the file for a while. Retries until it is free; other requests go on meanwhile. */
@@ -103,9 +123,10 @@ export class SqliteStore implements Store {
     })
   }
 
-  write<T>(work: () => Write<T>): Promise<T> {
+  write<T>(work: () => Write<T>, { isLong = false }: WriteOptions = {}): Promise<T> {
     // A last heartbeat may come after close().
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('the database is closed'))
+    if (isLong && this.#long) return this.#lend(this.#long.writes, work)
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject, since: performance.now() })
       if (this.#armed) return
@@ -115,7 +136,43 @@ export class SqliteStore implements Store {
     })
   }
 
+  /** Lets a long transaction write. Meanwhile all other writes wait, and the next long one lets them go first. */
+  async #lend<T>(thread: LongTransactions, work: () => Write<T>): Promise<T> {
+    const before = this.#longWrites
+    const { promise: ended, resolve: giveBack } = Promise.withResolvers<void>()
+    this.#longWrites = ended
+    await before
+    this.#lentSince = performance.now()
+    const settling = Promise.withResolvers<void>()
+    try {
+      const report = new Report()
+      const value = await thread.write(work, report, () => void this.#settling.add(settling.promise))
+      this.#observer.committed(1)
+      this.#provedAt = performance.now()
+      this.#wrote()
+      const absorbed = Promise.all(Array.from(this.#absorbs, absorb => this.#absorbed(absorb, report)))
+      this.#takeBack(giveBack)
+      await absorbed
+      return value
+    } catch (error) {
+      const away = failureOf(error, NOT_TAKEN)
+      if (away) this.#provedAt = -Infinity
+      this.#takeBack(giveBack)
+      throw away ?? error
+    } finally {
+      this.#settling.delete(settling.promise)
+      settling.resolve()
+    }
+  }
+
+  #takeBack(giveBack: () => void): void {
+    this.#lentSince = null
+    void this.#commitWaiting()
+    giveBack()
+  }
+
   async #commitWaiting(): Promise<void> {
+    if (this.#lentSince !== null || this.#waiting.length === 0) return
     try {
       this.#begin.run()
     } catch (error) {
@@ -211,17 +268,8 @@ export class SqliteStore implements Store {
     return NOTHING
   }
 
-  #execute({ compiled, args }: Call): Answer {
-    const { sqlite } = compiled
-    const statement = (this.#statements[sqlite.id] ??= this.#database.prepare(sqlite.sql))
-    const runs = sqlite.bind(args) as (string | number | null)[][]
-    if (sqlite.returnsRows) {
-      const rows = runs.length === 1 ? statement.all(...runs[0]!) : runs.flatMap(values => statement.all(...values))
-      return { rows, count: rows.length }
-    }
-    let count = 0
-    for (const values of runs) count += Number(statement.run(...values).changes)
-    return { rows: [], count }
+  #execute({ compiled: { sqlite }, args }: Call): Answer {
+    return this.#connection.execute(sqlite, sqlite.bind(args) as Values[])
   }
 
   #wrote(): void {
@@ -261,7 +309,10 @@ export class SqliteStore implements Store {
   // A full disk can still be read, so only a commit shows that writes work.
   async ping(): Promise<void> {
     if (this.#isClosed) throw new StoreUnavailable('the database is closed')
-    if (performance.now() - this.#provedAt < limits.writeProofMs) return
+    const now = performance.now()
+    if (now - this.#provedAt < limits.writeProofMs) return
+    // A long transaction is at it. It counts as a failure only when it takes too long, or the last proof had failed.
+    if (this.#lentSince !== null && now - this.#lentSince < limits.statementMsMax && this.#provedAt > 0) return
     await this.#whenFree(() => this.#prove(), NOT_TAKEN)
   }
 
@@ -277,10 +328,15 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    while (this.#armed) await new Promise(resolve => setImmediate(resolve))
+    while (this.#armed || this.#lentSince !== null) await new Promise(resolve => setImmediate(resolve))
     this.#isClosed = true
+    await Promise.all([this.#long?.reads.close(), this.#long?.writes.close()])
     if (this.#idle) clearTimeout(this.#idle)
     this.#database.close()
     this.#lock?.close()
   }
+}
+
+const asFailure = (failed: string) => (error: unknown) => {
+  throw failureOf(error, failed) ?? error
 }

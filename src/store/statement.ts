@@ -24,7 +24,7 @@ export type Dialect = 'sqlite' | 'postgres'
 type Value = string | number | null
 
 /** What a driver runs: the text, how to take the values of each run from the arguments, and whether rows come back. */
-interface Compiled {
+export interface Compiled {
   readonly id: number
   readonly sql: string
   readonly returnsRows: boolean

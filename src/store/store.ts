@@ -5,7 +5,7 @@ import type { Read, Write } from './transaction.ts'
 export interface Store {
   readonly dialect: 'sqlite' | 'postgres'
   /** Runs a transaction on one consistent state. The work may be started again, so it comes as a function. */
-  read<T>(work: () => Read<T>): Promise<T>
+  read<T>(work: () => Read<T>, options?: ReadOptions): Promise<T>
   /** Runs a transaction whole or not at all; resolves when it is on disk. May start the work again after a conflict. */
   write<T>(work: () => Write<T>, options?: WriteOptions): Promise<T>
   /** Runs plain SQL in one transaction, one process at a time: for migrations, before anything else uses the store. */
@@ -25,7 +25,12 @@ export interface Store {
 /** `committed`: it has no place yet, and whoever wants to read it asks for one. `ordered`: it has. */
 export type News = 'committed' | 'ordered'
 
-export interface WriteOptions {
+export interface ReadOptions {
+  /** It reads thousands of rows. On SQLite it runs on a thread of its own, so that others get turns. */
+  isLong?: boolean
+}
+
+export interface WriteOptions extends ReadOptions {
   /** A row that someone else has locked for longer than this is a conflict, and the work isn't started again. */
   lockWaitMs?: number
   /**

@@ -1,5 +1,6 @@
 // A transaction is a generator that yields statements and nothing else, so no foreign await can get into it.
 // SQLite runs it to its end in one go; PostgreSQL sends each burst of statements down the wire together.
+import { limits } from '../shared/limits.ts'
 import type { Change } from './change.ts'
 import type { LogRow, Topic } from './log.ts'
 import type { HistoryLine, HistoryRow } from './node-history.ts'
@@ -76,6 +77,10 @@ export type Write<T> = Generator<readonly Yielded[], T, readonly Answer[]>
 /** The rows of some statements, in their order. */
 export type RowsOf<C extends readonly Call[]> = { [I in keyof C]: RowOf<C[I]>[] }
 
+type ResultsOf<W extends readonly Write<unknown>[]> = {
+  -readonly [I in keyof W]: W[I] extends Write<infer T> ? T : never
+}
+
 type RowOf<C> = C extends Call<infer Row> ? Row : never
 
 export function all<Row>(call: Query<Row>): Read<Row[]>
@@ -107,18 +112,6 @@ export function* later(commands: readonly Command[]): Write<void> {
   if (commands.length > 0) yield [{ kind: 'later', commands }]
 }
 
-/** Two parts of a transaction that don't need each other: their statements share bursts, those of the first before. */
-export function* sideBySide<A, B>(first: Write<A>, second: Write<B>): Write<[A, B]> {
-  let [a, b] = [first.next(), second.next()]
-  while (!a.done || !b.done) {
-    const calls = a.done ? [] : a.value
-    const answers = yield b.done ? calls : [...calls, ...b.value]
-    if (!a.done) a = first.next(answers.slice(0, calls.length))
-    if (!b.done) b = second.next(answers.slice(calls.length))
-  }
-  return [a.value, b.value]
-}
-
 /** Reports changes to the copies in memory, once the transaction is committed. */
 export function* note(changes: readonly Change[]): Write<void> {
   if (changes.length > 0) yield [{ kind: 'note', changes }]
@@ -136,6 +129,36 @@ export function* log(entries: readonly LogRow[], history: readonly HistoryRow[] 
 /** Wakes the duties for these topics, in all processes, once the transaction is committed. */
 export function* wake(...topics: readonly Topic[]): Write<void> {
   if (topics.length > 0) yield [{ kind: 'wake', topics }]
+}
+
+/** Runs several works side by side: in one burst goes what each of them is at. None may need what another one writes. */
+export function* sideBySide<const W extends readonly Write<unknown>[]>(works: W): Write<ResultsOf<W>> {
+  const running = works.map(work => ({ work, step: work.next() }))
+  for (;;) {
+    const waiting = running.filter(({ step }) => !step.done)
+    if (waiting.length === 0) return running.map(({ step }) => step.value) as ResultsOf<W>
+    const answers = yield waiting.flatMap(({ step }) => step.value as readonly Yielded[])
+    let from = 0
+    for (const one of waiting) {
+      const { length } = one.step.value as readonly Yielded[]
+      one.step = one.work.next(answers.slice(from, (from += length)))
+    }
+  }
+}
+
+/**
+ * Visits a list. If it is long, others get turns meanwhile: an empty burst sends nothing. A transaction on SQLite that
+ * wasn't called long doesn't stop for it.
+ */
+export function* inTurns<T>(items: readonly T[], visit: (item: T) => void): Read<void> {
+  let left: number = limits.listItemsPerTurn
+  for (const item of items) {
+    if (left-- === 0) {
+      yield []
+      left = limits.listItemsPerTurn
+    }
+    visit(item)
+  }
 }
 
 /** A burst of commands whose counts matter, not their rows. */

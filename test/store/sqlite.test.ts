@@ -1,6 +1,6 @@
 // What only the embedded store promises: one writer, one commit for many, and a file that one process serves.
 import assert from 'node:assert/strict'
-import { linkSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, linkSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -80,6 +80,80 @@ test('while another process writes, the loop goes on, reads are answered, and th
   intruder.close()
   await waiting
   assert.equal((await store.read(() => all(sql.traitsLike({ pattern: 'TURN%' })))).length, 2)
+  await store.close()
+})
+
+test('while a long transaction writes, readiness waits for nobody, and a close waits for the transaction', async () => {
+  const { store, path } = await openNew('long.db')
+  await store.ping()
+  const halfway = Promise.withResolvers<void>()
+  const long = store.write(
+    function* () {
+      yield* add('LONG_1')
+      halfway.resolve()
+      for (let i = 0; i < 200; i++) yield* all(sql.traitsLike({ pattern: `LONG_${i}` }))
+      yield* add('LONG_2')
+    },
+    { isLong: true },
+  )
+  await halfway.promise
+  const small = store.write(() => add('LONG_SMALL'))
+  await store.ping()
+  await store.close()
+  await long
+  await small
+  // The last connection that closes takes the log along.
+  assert.ok(!existsSync(`${path}-wal`))
+  const file = new DatabaseSync(path)
+  const found = file.prepare("select name from traits where name like 'LONG%' order by name").all()
+  assert.deepEqual(
+    found.map(({ name }) => name),
+    ['LONG_1', 'LONG_2', 'LONG_SMALL'],
+  )
+  file.close()
+})
+
+test('a read sees one state, also when a long transaction commits in the middle of it', async () => {
+  const { store } = await openNew('long-state.db')
+  const wait = new Int32Array(new SharedArrayBuffer(4))
+  for (let round = 0; round < 20; round++) {
+    const reading = Promise.withResolvers<readonly [number, number]>()
+    const twice = function* () {
+      const before = yield* all(sql.traitsLike({ pattern: 'STATE%' }))
+      // The commit is on its way to the other thread, which has time for it now.
+      Atomics.wait(wait, 0, 0, 5)
+      const after = yield* all(sql.traitsLike({ pattern: 'STATE%' }))
+      return [before.length, after.length] as const
+    }
+    await store.write(
+      function* () {
+        yield* add(`STATE_${round}`)
+        setImmediate(() => void store.read(twice).then(reading.resolve, reading.reject))
+      },
+      { isLong: true },
+    )
+    const [before, after] = await reading.promise
+    assert.equal(before, after)
+  }
+  await store.close()
+})
+
+test('when someone else keeps the file, a long transaction is told so, and the next one is as good as ever', async () => {
+  const { store, path } = await openNew('long-busy.db')
+  const intruder = new DatabaseSync(path)
+  intruder.exec('begin immediate')
+  await assert.rejects(
+    store.write(() => add('LONG_BUSY'), { isLong: true }),
+    StoreUnavailable,
+  )
+  intruder.exec('rollback')
+  intruder.close()
+  await store.write(() => add('LONG_FREE'), { isLong: true })
+  const found = await store.read(() => all(sql.traitsLike({ pattern: 'LONG_%' })))
+  assert.deepEqual(
+    found.map(({ name }) => name),
+    ['LONG_FREE'],
+  )
   await store.close()
 })
 

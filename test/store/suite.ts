@@ -5,7 +5,7 @@ import { Problem, problem } from '../../src/problems/problem.ts'
 import { migrate, pendingMigrations } from '../../src/store/migrate.ts'
 import type { Change } from '../../src/store/change.ts'
 import type { Store } from '../../src/store/store.ts'
-import { all, note, one, run, runAll, type Write } from '../../src/store/transaction.ts'
+import { all, inTurns, note, one, run, runAll, sideBySide, together, type Write } from '../../src/store/transaction.ts'
 import * as sql from './statements.ts'
 import { asId } from '../support/ids.ts'
 
@@ -16,6 +16,10 @@ function* create(name: string): Write<void> {
   if (yield* one(sql.traitByName({ name }))) throw problem('class_exists', { name })
   yield* run(sql.addTrait({ name, now: NOW }))
 }
+
+/** Adds many traits in one burst. */
+const many = (name: string, count: number) =>
+  runAll(Array.from({ length: count }, (_, i) => sql.addTrait({ name: `${name}_${i}`, now: NOW })))
 
 export function storeSuite(open: () => Promise<Store>): void {
   let store: Store
@@ -29,6 +33,8 @@ export function storeSuite(open: () => Promise<Store>): void {
     const rows = await store.read(() => all(sql.traitsLike({ pattern: `${prefix}%` })))
     return rows.map(row => row.name).sort()
   }
+
+  const created = (name: string) => store.write(() => create(name))
 
   test('a read sees what an answered write has written', async () => {
     await store.write(() => create('SEEN'))
@@ -81,17 +87,17 @@ export function storeSuite(open: () => Promise<Store>): void {
     const done = new AbortController()
     const writer = (async () => {
       for (let i = 0; !done.signal.aborted; i++) {
-        await store.write(() =>
-          runAll([sql.addTrait({ name: `LEFT_${i}`, now: i }), sql.addTrait({ name: `RIGHT_${i}`, now: i })]),
-        )
+        const both = [sql.addTrait({ name: `LEFT_${i}`, now: i }), sql.addTrait({ name: `RIGHT_${i}`, now: i })]
+        await store.write(() => runAll(both), { isLong: i % 2 === 0 })
       }
     })()
     for (let round = 0; round < 50; round++) {
-      const [left, right] = await store.read(function* () {
+      const counted = function* () {
         const left = yield* all(sql.traitsLike({ pattern: 'LEFT%' }))
         const right = yield* all(sql.traitsLike({ pattern: 'RIGHT%' }))
         return [left.length, right.length] as const
-      })
+      }
+      const [left, right] = await store.read(counted, { isLong: round % 5 === 0 })
       assert.equal(left, right)
     }
     done.abort()
@@ -205,6 +211,104 @@ export function storeSuite(open: () => Promise<Store>): void {
     assert.deepEqual(heard, ['first'])
     assert.deepEqual(await names('COPIED'), ['COPIED_1', 'COPIED_2'])
     offs[1]!()
+  })
+
+  test('a long write is whole or not at all, and others read the state before it meanwhile', async () => {
+    await created('LONG_BEFORE')
+    const halfway = Promise.withResolvers<void>()
+    const long = store.write(
+      function* () {
+        yield* many('LONG_A', 1_500)
+        halfway.resolve()
+        yield* inTurns(Array.from({ length: 5_000 }), () => {})
+        yield* many('LONG_B', 1_500)
+        return (yield* all(sql.traitsLike({ pattern: 'LONG_%' }))).length
+      },
+      { isLong: true },
+    )
+    await halfway.promise
+    assert.deepEqual(await names('LONG'), ['LONG_BEFORE'])
+    // Writes that come meanwhile are made before it or after it.
+    const small = Promise.all([created('BESIDE_1'), created('BESIDE_2')])
+    assert.equal(await long, 3_001)
+    await small
+    assert.equal((await names('LONG_')).length, 3_001)
+    assert.deepEqual(await names('BESIDE'), ['BESIDE_1', 'BESIDE_2'])
+  })
+
+  test('a long write that fails leaves nothing, and the next one is as good as ever', async () => {
+    const attempt = (name: string, last: string | null) =>
+      store.write(
+        function* () {
+          yield* many(name, 9)
+          if (last === 'refused') throw problem('class_not_found', { name: 'x' })
+          yield* run(sql.addTrait({ name: last as string, now: NOW }))
+        },
+        { isLong: true },
+      )
+    const refused = attempt('UNDONE_1', 'refused')
+    const broken = attempt('UNDONE_2', null)
+    const good = attempt('UNDONE_NOT', 'UNDONE_NOT_AT_ALL')
+    await assert.rejects(refused, Problem)
+    await assert.rejects(broken)
+    await good
+    assert.equal((await names('UNDONE')).length, 10)
+  })
+
+  test('a long read has all rows in their order, and the writer of a long write reads it', async () => {
+    await store.write(() => many('ROW', 4_321), { isLong: true })
+    const rows = await store.read(() => all(sql.traitsLike({ pattern: 'ROW%' })), { isLong: true })
+    assert.deepEqual(rows.map(row => row.name).sort(), Array.from({ length: 4_321 }, (_, i) => `ROW_${i}`).sort())
+    const [none, one_] = await store.read(
+      () => together(sql.traitsLike({ pattern: 'NONE%' }), sql.traitByName({ name: 'ROW_7' })),
+      { isLong: true },
+    )
+    assert.deepEqual([none.length, one_[0]?.name, one_[0]?.created_at], [0, 'ROW_7', NOW])
+    await assert.rejects(
+      store.read(
+        function* () {
+          yield* one(sql.traitByName({ name: 'ROW_7' }))
+          throw problem('class_not_found', { name: 'x' })
+        },
+        { isLong: true },
+      ),
+      Problem,
+    )
+  })
+
+  test('whoever keeps a copy hears of a long write before its writer does', async () => {
+    const heard: Change[] = []
+    const off = store.onCommit(({ changes }) => void heard.push(...changes))
+    await store.write(
+      function* () {
+        yield* create('LONG_TOLD')
+        yield* note([{ provider: asId(6) }])
+      },
+      { isLong: true },
+    )
+    assert.deepEqual(heard, [{ provider: 6 }])
+    off()
+  })
+
+  test('works that go side by side get their own answers, and one that fails takes all along', async () => {
+    await created('SIDE_1')
+    const found = await store.write(() =>
+      sideBySide(
+        ['SIDE_1', 'SIDE_2', 'SIDE_3'].map(function* (name): Write<string> {
+          const before = yield* one(sql.traitByName({ name }))
+          if (before) return `${name} was there`
+          yield* create(name)
+          return `${name} is new`
+        }),
+      ),
+    )
+    assert.deepEqual(found, ['SIDE_1 was there', 'SIDE_2 is new', 'SIDE_3 is new'])
+    await assert.rejects(
+      store.write(() => sideBySide([create('SIDE_4'), create('SIDE_1')])),
+      Problem,
+    )
+    assert.deepEqual(await names('SIDE'), ['SIDE_1', 'SIDE_2', 'SIDE_3'])
+    assert.deepEqual(await store.write(() => sideBySide([])), [])
   })
 
   test('a database that is up to date stays as it is', async () => {

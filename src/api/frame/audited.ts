@@ -40,7 +40,7 @@ export function audited(context: Context, request: FastifyRequest, { caller, act
 function auditedStore(store: Context['store'], entry: Entry): Context['store'] {
   return {
     dialect: store.dialect,
-    read: work => store.read(work),
+    read: (work, options) => store.read(work, options),
     write: (work, options) => store.write(() => recorded(work(), entry), options),
     script: work => store.script(work),
     settled: () => store.settled(),

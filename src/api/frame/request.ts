@@ -1,4 +1,5 @@
 // A request as the handlers of every dialect see it.
+import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../identity/caller.ts'
 import type { Target } from '../../identity/policy.ts'
@@ -7,11 +8,13 @@ import { NOBODY, type Principal } from '../../metal/nodes/provider.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Context } from '../../process/context.ts'
 import { isObject } from '../../shared/is-object.ts'
+import { limits } from '../../shared/limits.ts'
+import { runYielding } from '../../shared/yielding.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { type Form, type Operation, requireDeclared, requireParameter } from '../operation.ts'
 import type { Action } from '../policy.ts'
 import { queryOf } from '../query.ts'
-import type { Check } from '../schema.ts'
+import { type Check, partsPass } from '../schema.ts'
 import type { Dialect, Methods, Route } from './dialect.ts'
 import { requireWord, type Version } from './versions.ts'
 
@@ -209,11 +212,20 @@ export class Request<Word extends string = never> {
 
   /** The JSON body, checked against the schema. */
   body<T>(check: Check<T>): T {
-    return this.read(check, value => {
-      const checked = check(value)
-      if (!checked.ok) throw problem('invalid_body', { reason: checked.reason })
-      return checked.value
-    })
+    return this.read(check, value => checkedBy(check, value))
+  }
+
+  /** Like `body`, for one that may be very long: then others get turns while it is read and checked. */
+  async longBody<T>(check: Check<T>): Promise<T> {
+    const { body } = this.raw
+    if (!(body instanceof Buffer) || body.length <= limits.bodyBytesPerTurn) return this.body(check)
+    const text = textOfBody(body)
+    await turn()
+    const value = parseJson(text)
+    await turn()
+    const areFine = await runYielding(partsPass(check, value))
+    // If a part is wrong, the whole says what is wrong first.
+    return this.#found(check, text, value, areFine ? () => value as T : () => checkedBy(check, value))
   }
 
   /** The body, which must be an object. */
@@ -226,9 +238,12 @@ export class Request<Word extends string = never> {
 
   /** The body as `shaped` converts it, or refuses it. */
   read<T>(form: Form, shaped: (value: unknown) => T): T {
-    requireDeclared(this.#operation.body, form)
     const text = textOfBody(this.raw.body)
-    const value = parseJson(text)
+    return this.#found(form, text, parseJson(text), shaped)
+  }
+
+  #found<T>(form: Form, text: string, value: unknown, shaped: (value: unknown) => T): T {
+    requireDeclared(this.#operation.body, form)
     // Only a \u escape can make a string that can't be stored, so most bodies need no search for one.
     const isPlain = !text.includes('\\u')
     const { shapeFirst } = this.dialect
@@ -237,4 +252,10 @@ export class Request<Word extends string = never> {
     if (!isPlain && shapeFirst) requireStorable(value)
     return found
   }
+}
+
+function checkedBy<T>(check: Check<T>, value: unknown): T {
+  const checked = check(value)
+  if (!checked.ok) throw problem('invalid_body', { reason: checked.reason })
+  return checked.value
 }

@@ -1,7 +1,10 @@
 // /allocations and /resource_providers/{uuid}/allocations: our claims, which Placement calls allocations.
-import { consumerClaims, providerClaims } from '../../ledger/claims/find.ts'
+import { consumerClaims, fewProviderClaims, providerClaims } from '../../ledger/claims/find.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
+import { limits } from '../../shared/limits.ts'
+import { runYielding } from '../../shared/yielding.ts'
+import { longObject } from '../long-list.ts'
 import type { Operation } from '../operation.ts'
 import { check, type Check } from '../schema.ts'
 import { byName, Count, from, named, Text } from '../shapes.ts'
@@ -70,14 +73,33 @@ showProviderAllocations.operation = {
 
 export async function showProviderAllocations(request: PlacementRequest): Promise<Answer> {
   const { has, context } = request
-  const { provider, claims } = await context.store.read(() => providerClaims(request.param('uuid')))
-  const allocations: Record<string, { resources: Record<string, number>; consumer_generation?: number }> = {}
-  for (const { consumer, consumer_generation, resource_class, used } of claims) {
-    const shown = (allocations[consumer] ??= { resources: {}, ...(has.consumerGeneration && { consumer_generation }) })
-    shown.resources[resource_class] = used
+  const { store } = context
+  const uuid = request.param('uuid')
+  const { provider, claims } =
+    (await store.read(() => fewProviderClaims(uuid, limits.listItemsPerTurn))) ??
+    (await store.read(() => providerClaims(uuid), { isLong: true }))
+  const show = ([first, ...others]: typeof claims) => {
+    const { consumer, consumer_generation } = first!
+    const resources = Object.fromEntries([first!, ...others].map(({ resource_class, used }) => [resource_class, used]))
+    return [consumer, { resources, ...(has.consumerGeneration && { consumer_generation }) }] as const
   }
-  const body = { allocations, resource_provider_generation: provider.generation }
+  const rest = { resource_provider_generation: provider.generation }
+  const body = await longObject('allocations', await runYielding(byConsumer(claims)), show, rest)
   return { status: 200, body, modified: newest(claims, context.clock.now()) }
+}
+
+/** The claims of each consumer: they are neighbours. */
+function* byConsumer<Claim extends { consumer: string }>(
+  claims: readonly Claim[],
+): Generator<undefined, Claim[][], void> {
+  const found: Claim[][] = []
+  for (const [i, claim] of claims.entries()) {
+    const last = found.at(-1)
+    if (last?.[0]!.consumer === claim.consumer) last.push(claim)
+    else found.push([claim])
+    if (i % limits.listItemsPerTurn === limits.listItemsPerTurn - 1) yield
+  }
+  return found
 }
 
 putAllocations.operation = {
@@ -103,8 +125,8 @@ postAllocations.operation = {
 } satisfies Operation
 
 export async function postAllocations(request: PlacementRequest): Promise<Answer> {
-  const body = request.body(severalConsumers(request.version))
-  const consumers = claimsOfMany(body, request.has)
+  const body = await request.longBody(severalConsumers(request.version))
+  const consumers = await claimsOfMany(body, request.has)
   await request.context.claims.submit({ kind: 'replace', consumers, owner: null })
   return { status: 204 }
 }

@@ -2,6 +2,8 @@
 import type { Static } from 'typebox'
 import type { ConsumerClaims, Resources } from '../../ledger/claims/claim.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
+import { limits } from '../../shared/limits.ts'
+import { runYielding } from '../../shared/yielding.ts'
 import { byUuid } from './uuid-keys.ts'
 import type { Has } from './versions.ts'
 import { Type } from '../../shared/type.ts'
@@ -85,9 +87,18 @@ export function claimsOf(consumer: string, body: ClaimBody, has: Has): ConsumerC
   }
 }
 
-/** The claims of many consumers. */
-export const claimsOfMany = (bodies: Record<string, ClaimBody>, has: Has): ConsumerClaims[] =>
-  Array.from(byUuid(Object.entries(bodies)), ([consumer, body]) => claimsOf(consumer, body, has))
+/** The claims of many consumers, with turns for others when they are thousands. */
+export const claimsOfMany = (bodies: Record<string, ClaimBody>, has: Has): Promise<ConsumerClaims[]> =>
+  runYielding(eachClaims(bodies, has))
+
+function* eachClaims(bodies: Record<string, ClaimBody>, has: Has): Generator<undefined, ConsumerClaims[], void> {
+  const claims: ConsumerClaims[] = []
+  for (const [consumer, body] of byUuid(Object.entries(bodies))) {
+    claims.push(claimsOf(consumer, body, has))
+    if (claims.length % limits.listItemsPerTurn === 0) yield
+  }
+  return claims
+}
 
 function resourcesOf(allocations: ClaimBody['allocations']): Resources {
   const amounts = (resources: Record<string, number>) => new Map(Object.entries(resources))

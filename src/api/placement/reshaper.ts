@@ -1,5 +1,5 @@
 // /reshaper
-import { reshape } from '../../ledger/reshape.ts'
+import { isLongReshape, reshape } from '../../ledger/reshape.ts'
 import type { Operation } from '../operation.ts'
 import { check, type Check } from '../schema.ts'
 import { byVersion } from './by-version.ts'
@@ -36,14 +36,15 @@ postReshape.operation = {
 
 export async function postReshape(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context
-  const body = request.body(reshapeBody(request.version))
+  const body = await request.longBody(reshapeBody(request.version))
   const inventories = byUuid(
     Object.entries(body.inventories).map(([provider, wanted]) => [
       provider,
       { generation: wanted.resource_provider_generation, inventories: termsByClass(wanted.inventories) },
     ]),
   )
-  const claims = claimsOfMany(body.allocations, request.has)
-  await store.write(() => reshape({ inventories, claims }, clock.now()))
+  const claims = await claimsOfMany(body.allocations, request.has)
+  const wanted = { inventories, claims }
+  await store.write(() => reshape(wanted, clock.now()), { isLong: isLongReshape(wanted) })
   return { status: 204 }
 }

@@ -6,6 +6,7 @@ import { askAgain } from '../../leases/nova/hosts.ts'
 import { Problem, problem } from '../../problems/problem.ts'
 import { findProviders } from '../../ledger/candidates/providers.ts'
 import { customNames, requireNames } from '../../ledger/known-names.ts'
+import { limits } from '../../shared/limits.ts'
 import { PREFIXES } from '../frame/prefixes.ts'
 import { longList } from '../long-list.ts'
 import type { Operation } from '../operation.ts'
@@ -153,7 +154,9 @@ export async function listResourceProviders(request: PlacementRequest): Promise<
   const { name, uuid } = request.checkedQuery(knownFilters(version))
   const ids = await idsWanted(request)
   const filter = { ...(name && { name }), ...(uuid && { uuid }), ...(ids && { ids }) }
-  const providers = await context.store.read(() => listProviders(filter))
+  const most = name || uuid ? 1 : (ids?.length ?? context.mirror.table.size)
+  const isLong = most > limits.listItemsPerTurn
+  const providers = await context.store.read(() => listProviders(filter), { isLong })
   const body = await longList('resource_providers', providers, provider => show(provider, has))
   return { status: 200, body, modified: newest(providers, context.clock.now()) }
 }

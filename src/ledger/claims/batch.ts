@@ -2,13 +2,15 @@
 import { subject } from '../../events/subject.ts'
 import type { Problem } from '../../problems/problem.ts'
 import type { UseChange } from '../../store/change.ts'
-import { GuardFailed, StoreConflict } from '../../store/failure.ts'
+import { GuardFailed } from '../../store/failure.ts'
 import type { Topic } from '../../store/log.ts'
+import type { ConsumerId } from '../../store/schema/ids.ts'
 import type { Command } from '../../store/statement.ts'
-import { mark, note, runAll, type Subject, together, wake, type Write } from '../../store/transaction.ts'
-import { Book, type BookConsumer, type BookInventory, type BookProvider } from './book.ts'
-import { type ClaimRequest, consumersOf, namesIn, subjectsOf } from './claim.ts'
+import { inTurns, mark, note, runAll, type Subject, together, wake, type Write } from '../../store/transaction.ts'
+import type { Book, BookConsumer, BookInventory, BookProvider } from './book.ts'
+import { type ClaimRequest, consumersOf, namesIn, subjectOf, subjectsOf } from './claim.ts'
 import { decide } from './decide.ts'
+import { openBook } from './open-book.ts'
 import * as sql from './statements.ts'
 
 // Earlier than any expiry.
@@ -33,14 +35,27 @@ interface Decided {
 /** Like `claimBatch`, for a caller that records what came of each request by itself. */
 export function* decideBatch(requests: readonly ClaimRequest[], now: number): Write<Decided[]> {
   const book = yield* openBook(requests, now)
-  const decided = requests.map(request => {
+  const decided: Decided[] = []
+  for (const request of requests) {
     const ended: BookConsumer[] = []
     const verdict = decideWithLapsed(book, request, ended)
-    const subjects = verdict === null ? subjectsOf(request) : []
-    return { verdict, subjects: ended.length > 0 ? [...subjects, ...ended.map(c => expired(book, c))] : subjects }
-  })
+    const subjects = verdict !== null ? [] : yield* subjectsInTurns(request)
+    decided.push({
+      verdict,
+      subjects: ended.length > 0 ? [...subjects, ...ended.map(c => expired(book, c))] : subjects,
+    })
+  }
   yield* closeBook(book, now)
   return decided
+}
+
+/** Like `subjectsOf`, with turns for others. */
+function* subjectsInTurns(request: ClaimRequest): Write<readonly Subject[]> {
+  if (request.kind === 'release' || request.consumers.length === 1) return subjectsOf(request)
+  const { consumers } = request
+  const subjects: Subject[] = []
+  yield* inTurns(consumers, claims => void subjects.push(subjectOf(claims, consumers.length)))
+  return subjects
 }
 
 /** Only holds have an end. */
@@ -86,105 +101,36 @@ export function* lockInvolved(
   yield* together(sql.lockConsumers(named), sql.lockProviders(named))
 }
 
-function* openBook(requests: readonly ClaimRequest[], now: number): Write<Book> {
-  const consumers = [...new Set(requests.flatMap(consumersOf))]
-  const { providers, names } = namesIn(requests)
-  const named = { consumers, providers, now }
-  const [consumerRows, providerRows, inventoryRows, claimRows, classRows] = yield* together(
-    sql.lockConsumers(named),
-    sql.lockProviders(named),
-    sql.inventoriesInvolved(named),
-    sql.claimsOfConsumers(named),
-    sql.classesKnown({ names }),
-  )
-  const book = new Book(new Set(classRows.map(row => row.name)))
-  for (const row of providerRows) {
-    book.addProvider({
-      id: row.id,
-      uuid: row.uuid,
-      generation: row.generation,
-      revision: row.revision,
-      parentId: row.parent_id,
-      managedBy: row.managed_by,
-      dedicatedTo: row.dedicated_to,
-      bumps: 0,
-      inventories: new Map(),
-    })
-  }
-  // Another process made this consumer after we took our locks. Only a fresh start locks all that it has.
-  const locked = new Set(consumerRows.map(row => row.uuid))
-  if (claimRows.some(row => !locked.has(row.uuid))) throw new StoreConflict('consumer_appeared')
-  for (const row of inventoryRows) {
-    book.providerWithId(row.provider_id)?.inventories.set(row.name, {
-      providerId: row.provider_id,
-      classId: row.class_id,
-      resourceClass: row.name,
-      capacity: row.capacity,
-      minUnit: row.min_unit,
-      maxUnit: row.max_unit,
-      stepSize: row.step_size,
-      blocked: row.blocked === 1,
-      usedBefore: row.used,
-      used: row.used,
-    })
-  }
-  const claims = Map.groupBy(claimRows, row => row.uuid)
-  for (const row of consumerRows) {
-    const have = (claims.get(row.uuid) ?? []).map(
-      claim => [book.providerWithId(claim.provider_id)!.inventories.get(claim.name)!, claim.used] as const,
-    )
-    book.consumers.set(row.uuid, {
-      uuid: row.uuid,
-      id: row.id,
-      claimsBefore: new Map(have),
-      now: {
-        projectId: row.project_id,
-        userId: row.user_id,
-        type: row.type,
-        generation: row.generation,
-        managedBy: row.managed_by,
-      },
-      claims: new Map(have),
-      touched: false,
-      lapsedOf: row.expires_at !== null && row.expires_at <= now ? row.project_id : null,
-    })
-  }
-  return book
-}
-
 function* closeBook(book: Book, now: number): Write<void> {
   const consumers = [...book.consumers.values()].filter(consumer => consumer.touched)
   // Sorted by uuid: two transactions that add the same consumers can't deadlock.
   consumers.sort((a, b) => (a.uuid < b.uuid ? -1 : 1))
+  const rows = yield* consumerChanges(consumers, now)
   const providers = [...book.providers.values()]
-  const uses = providers.flatMap(usesChanged)
-  const bumped = providers.filter(provider => provider.bumps > 0)
-  const revised = providers.filter(provider => provider.bumps === 0 && usesChanged(provider).length > 0)
-  const gone = consumers.filter(c => c.id !== null && !c.now).map(c => c.id!)
+  const uses: sql.UseRow[] = []
+  const bumped: BookProvider[] = []
+  const revised: BookProvider[] = []
+  yield* inTurns(providers, provider => {
+    const changed = usesChanged(provider)
+    if (provider.bumps > 0) bumped.push(provider)
+    else if (changed.length > 0) revised.push(provider)
+    uses.push(...changed)
+  })
 
   const writes: Command[] = []
   const add = <Row>(write: (args: { rows: readonly Row[] }) => Command, rows: readonly Row[]) => {
     if (rows.length > 0) writes.push(write({ rows }))
   }
-  add(
-    sql.addConsumers,
-    consumers.filter(c => c.id === null && c.now).map(c => consumerRow(c, now)),
-  )
-  add(
-    sql.changeConsumers,
-    consumers.filter(c => c.id !== null && c.now).map(c => consumerRow(c, now)),
-  )
-  add(sql.removeClaims, consumers.flatMap(claimsGone))
-  add(
-    sql.putClaims,
-    consumers.flatMap(consumer => claimRows(consumer, now)),
-  )
+  add(sql.addConsumers, rows.added)
+  add(sql.changeConsumers, rows.changed)
+  add(sql.removeClaims, rows.claimsGone)
+  add(sql.putClaims, rows.claims)
   add(
     sql.bumpProviders,
     bumped.map(({ id, bumps }) => ({ id, bumps, now })),
   )
   if (revised.length > 0) writes.push(sql.reviseProviders({ ids: revised.map(provider => provider.id) }))
-  if (gone.length > 0) writes.push(sql.removeConsumers({ ids: gone }))
+  if (rows.gone.length > 0) writes.push(sql.removeConsumers({ ids: rows.gone }))
   add(sql.changeUse, uses)
   const counts = yield* runAll(writes)
   if (uses.length > 0 && counts.at(-1) !== uses.length)
@@ -192,6 +138,22 @@ function* closeBook(book: Book, now: number): Write<void> {
   yield* note([...bumped, ...revised].map(useChange))
   const topics = providers.flatMap(provider => (isGivenBack(provider) ? (WAITS.get(provider.managedBy) ?? []) : []))
   yield* wake(...new Set(topics))
+}
+
+/** The rows that change because of these consumers. */
+function* consumerChanges(consumers: readonly BookConsumer[], now: number) {
+  const added: sql.ConsumerRow[] = []
+  const changed: sql.ConsumerRow[] = []
+  const gone: ConsumerId[] = []
+  const claims: sql.ClaimRow[] = []
+  const claimsGone: sql.ClaimKey[] = []
+  yield* inTurns(consumers, consumer => {
+    if (consumer.now) (consumer.id === null ? added : changed).push(consumerRow(consumer, now))
+    else if (consumer.id !== null) gone.push(consumer.id)
+    claims.push(...claimRows(consumer, now))
+    claimsGone.push(...goneClaims(consumer))
+  })
+  return { added, changed, gone, claims, claimsGone }
 }
 
 /** Whether something of a closed inventory was released. */
@@ -221,7 +183,7 @@ function claimRows({ uuid, claims }: BookConsumer, now: number): sql.ClaimRow[] 
   }))
 }
 
-function claimsGone({ id, claims, claimsBefore }: BookConsumer): sql.ClaimKey[] {
+function goneClaims({ id, claims, claimsBefore }: BookConsumer): sql.ClaimKey[] {
   const gone: BookInventory[] = [...claimsBefore.keys()].filter(inventory => !claims.has(inventory))
   return gone.map(({ providerId, classId }) => ({ consumer_id: id!, provider_id: providerId, class_id: classId }))
 }

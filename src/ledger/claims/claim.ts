@@ -46,20 +46,24 @@ export function namesIn(requests: readonly ClaimRequest[]): { providers: string[
 export function subjectsOf(request: ClaimRequest): Subject[] {
   if (request.kind === 'release') return [subject('claim', request.consumer, 'deleted', { after: null })]
   const total = request.consumers.length
-  return request.consumers.map(({ consumer, projectId, generation, resources }) => {
-    const before = generation === undefined ? {} : { before: generation }
-    const whose = { project: projectId }
-    if (resources.size === 0) return subject('claim', consumer, 'deleted', { ...before, after: null, whose })
-    const after = generation === undefined ? {} : { after: (generation ?? 0) + 1 }
-    const data = { resources: shown(resources), total }
-    return subject('claim', consumer, 'set', { ...before, ...after, whose, data })
-  })
+  return request.consumers.map(claims => subjectOf(claims, total))
+}
+
+/** What becomes of one of the `total` consumers of a request. */
+export function subjectOf({ consumer, projectId, generation, resources }: ConsumerClaims, total: number): Subject {
+  const before = generation === undefined ? {} : { before: generation }
+  const whose = { project: projectId }
+  if (resources.size === 0) return subject('claim', consumer, 'deleted', { ...before, after: null, whose })
+  const after = generation === undefined ? {} : { after: (generation ?? 0) + 1 }
+  const data = { resources: shown(resources), total }
+  return subject('claim', consumer, 'set', { ...before, ...after, whose, data })
 }
 
 /** Null when they are of too many providers. */
 function shown(resources: Resources): object | null {
   if (resources.size > limits.eventListMax) return null
-  const amounts: Record<string, object> = {}
+  // Without a prototype: otherwise V8 would make a hidden class for each provider.
+  const amounts = { __proto__: null } as unknown as Record<string, object>
   for (const [provider, names] of resources) amounts[provider] = Object.fromEntries(names)
   return amounts
 }

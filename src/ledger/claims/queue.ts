@@ -29,6 +29,8 @@ interface Options<Entry> {
 interface Waiting<Entry> {
   request: ClaimRequest
   entry: Entry | null
+  /** The rows that it names. */
+  weight: number
   resolve: () => void
   reject: (error: unknown) => void
   /** When it was set aside, by performance.now(). */
@@ -69,7 +71,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
       throw problem('unavailable', { reason: 'too many claims are waiting' })
     }
     return new Promise((resolve, reject) => {
-      const waiting = { request, entry, resolve, reject, asideSince: null }
+      const waiting = { request, entry, weight: weightOf(request), resolve, reject, asideSince: null }
       if (needs(request, this.#held)) this.#setAside([waiting], null)
       else this.#line([waiting])
     })
@@ -107,7 +109,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   #nextBatch(from = this.#waiting): Waiting<Entry>[] {
     let size = 0
     for (let rows = 0; size < from.length && size < limits.claimBatchMax; size++) {
-      rows += weightOf(from[size]!.request)
+      rows += from[size]!.weight
       if (rows > limits.claimBatchRowsMax && size > 0) break
     }
     if (from === this.#waiting) this.#sizeBefore = size
@@ -128,9 +130,11 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   /** Decides the given requests, or the next batch, taken when the transaction begins: by then more have come. */
   async #decide(given: readonly Waiting<Entry>[] | null = null): Promise<void> {
     let batch = given
-    if (this.#atOnce) batch = await this.#decidePlain(batch ?? this.#nextBatch(), this.#atOnce)
+    // A long one is a batch by itself.
+    if (batch === null && this.#waiting.slice(0, 1).some(isLong)) batch = this.#nextBatch()
+    if (this.#atOnce && !batch?.some(isLong)) batch = await this.#decidePlain(batch ?? this.#nextBatch(), this.#atOnce)
     if (batch?.length === 0) return
-    const error = await this.#commit(() => (batch ??= this.#nextBatch()))
+    const error = await this.#commit(() => (batch ??= this.#nextBatch()), batch?.some(isLong))
     if (error === null) return
     batch ??= this.#nextBatch()
     if (isHeldUp(error)) return this.#decideOthers(batch, error)
@@ -169,10 +173,10 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   }
 
   /** One transaction for a batch. Answers all its requests, or none and returns the error. */
-  async #commit(batch: () => readonly Waiting<Entry>[]): Promise<unknown> {
+  async #commit(batch: () => readonly Waiting<Entry>[], isLong = false): Promise<unknown> {
     try {
       const work = () => this.#decided(batch())
-      const verdicts = await this.#store.write(work, { lockWaitMs: limits.claimLockMs })
+      const verdicts = await this.#store.write(work, { lockWaitMs: limits.claimLockMs, isLong })
       const refused = verdicts.filter(verdict => verdict !== null).length
       this.#observe(verdicts.length - refused, refused)
       batch().forEach((waiting, i) => settle(waiting, verdicts[i]!))
@@ -228,7 +232,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     while (this.#aside.length > 0) {
       await sleep(limits.claimPauseMs)
       const batch = this.#nextBatch(this.#aside)
-      const error = await this.#commit(() => batch)
+      const error = await this.#commit(() => batch, batch.some(isLong))
       if (error === null) for (const name of batch.flatMap(({ request }) => namedBy(request))) this.#held.delete(name)
       else if (isHeldUp(error)) await this.#waitOn(batch, error)
       else this.#line(batch)
@@ -243,6 +247,9 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     this.#setAside(batch.length > 1 ? held : batch, error)
   }
 }
+
+/** Larger than a whole batch: others get turns while it is decided and written. */
+const isLong = ({ weight }: { weight: number }): boolean => weight > limits.claimBatchRowsMax
 
 function settle({ resolve, reject }: Pick<Waiting<never>, 'resolve' | 'reject'>, verdict: Problem | null): void {
   if (verdict) reject(verdict)
