@@ -18,8 +18,8 @@ const KINDS = Object.keys(CLIENTS) as Kind[]
 const PAUSE_MS = 5
 /** As long as a busy machine may need; only what fails waits so long. */
 const PATIENCE_MS = 60_000
-/** When leases begin and end, in minutes from the start of the load: beyond any jump of a clock by an hour. */
-const LEASE = { from: 90, to: 150 }
+/** When leases begin and end, in minutes from the start of the load. */
+const LEASE = { from: 30, to: 90 }
 /** States in which nobody works on a machine. */
 const AT_REST = new Set(['available', 'active', 'manageable', 'deploy failed', 'clean failed', 'error'])
 
@@ -45,6 +45,7 @@ export class Load {
   /** Which node an allocation was told that it has, and when. */
   readonly #nodes = new Map<string, { node: string; atNs: bigint }>()
   readonly #name = `load-${randomUUID().slice(0, 8)}`
+  readonly #lease: typeof LEASE
   #metal = new Baremetal()
   #leases = new Reservation()
   #provider = ''
@@ -53,10 +54,14 @@ export class Load {
   #kept = 0
   #lastDone = 0
 
+  private constructor(lease: typeof LEASE) {
+    this.#lease = lease
+  }
+
   /** Makes what the clients will ask for. */
-  static async on(...origins: string[]): Promise<Load> {
-    const load = new Load()
-    load.at(...origins)
+  static async on(servers: readonly { origin: string }[], leases = LEASE): Promise<Load> {
+    const load = new Load(leases)
+    load.at(...servers.map(({ origin }) => origin))
     await load.#prepare()
     return load
   }
@@ -89,7 +94,7 @@ export class Load {
     const work: Record<Kind, (index: number) => Promise<void>> = {
       claims: index => this.#claim(over.signal, chance(index)),
       allocations: () => this.#allocate(over.signal),
-      leases: index => this.#lease(over.signal, chance(index)),
+      leases: index => this.#reserve(over.signal, chance(index)),
       machines: index => this.#operate(over.signal, this.#machines[index]!),
       readers: () => this.#read(over.signal),
     }
@@ -216,8 +221,8 @@ export class Load {
   }
 
   /** Books slots for a time to come, and takes some bookings back. */
-  async #lease(over: AbortSignal, below: (limit: number) => number): Promise<void> {
-    const [start_date, end_date] = [dateAt(this.#beganAt, LEASE.from), dateAt(this.#beganAt, LEASE.to)]
+  async #reserve(over: AbortSignal, below: (limit: number) => number): Promise<void> {
+    const [start_date, end_date] = [dateAt(this.#beganAt, this.#lease.from), dateAt(this.#beganAt, this.#lease.to)]
     const reservations = [instances({ amount: 1, resource_properties: `["=", "$pool", "${this.#name}"]` })]
     while (!over.aborted) {
       const name = `${this.#name}-${randomUUID()}`
@@ -330,8 +335,8 @@ export class Load {
   /** Lets time go by: all leases that are there start together, and end. By default the test clock of the servers is moved. */
   async expectLeasesToLive(moveTo = (time: number) => this.#metal.moveTo(time)): Promise<void> {
     for (const [minutes, status] of [
-      [LEASE.from, 'ACTIVE'],
-      [LEASE.to, 'TERMINATED'],
+      [this.#lease.from, 'ACTIVE'],
+      [this.#lease.to, 'TERMINATED'],
     ] as const) {
       await moveTo(this.#beganAt + (minutes + 1) * 60_000)
       await waitFor(`all leases are ${status}`, async () =>
@@ -359,8 +364,9 @@ export async function nothingIsLost(
   t: Told,
   servers: readonly { origin: string }[],
   fault: () => Promise<unknown>,
+  leases = LEASE,
 ): Promise<void> {
-  const load = await Load.on(...servers.map(({ origin }) => origin))
+  const load = await Load.on(servers, leases)
   t.after(() => load.close())
   await load.during(async () => void (await fault()))
   await load.expectKept()

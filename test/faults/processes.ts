@@ -26,11 +26,10 @@ type Environment = Record<string, string>
 export async function startServing(
   role: 'serve' | 'api',
   database: string,
-  { environment = {}, args = [], clock = 'test' }: { environment?: Environment; args?: string[]; clock?: 'test' | 'real' } = {},
+  { environment = {}, args = [] }: { environment?: Environment; args?: string[] } = {},
 ): Promise<FaultyProcess> {
-  const common = clock === 'test' ? COMMON : COMMON.slice(1)
   const start = (port: string) =>
-    listening(runHoldfast([role, '--port', port, '--database', database, ...common, ...API, ...args], environment))
+    listening(runHoldfast([role, '--port', port, '--database', database, ...COMMON, ...API, ...args], environment))
   let server: ServerProcess = await start('0')
   const { origin } = server
   return {
