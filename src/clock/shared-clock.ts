@@ -17,11 +17,14 @@ const moveAhead = command((db, a: { ms: number }) =>
     .returning('ahead_ms'),
 )
 
+/** Milliseconds since 1970 as this process knew them at its start, and as many as have gone by. */
+const steadyNow = () => Math.round(performance.timeOrigin + performance.now())
+
 export class SharedClock implements Clock {
   readonly isTest: boolean
   readonly #store: Store
   readonly #timers: NodeJS.Timeout[] = []
-  /** By how much the database's clock is ahead of ours. */
+  /** By how much the database's clock is ahead of what `#own` says. */
   #skewMs = 0
   #testMs = 0
 
@@ -35,7 +38,15 @@ export class SharedClock implements Clock {
   newSecret = (bytes: number) => systemClock.newSecret(bytes)
 
   now(): number {
-    return systemClock.now() + this.#skewMs + this.#testMs
+    return this.#own() + this.#skewMs + this.#testMs
+  }
+
+  /**
+   * Where the database has a clock for all, ours only counts on from it, and must not jump: a process whose machine is set
+   * an hour ahead would start and end leases an hour early.
+   */
+  #own(): number {
+    return this.#store.dialect === 'sqlite' ? systemClock.now() : steadyNow()
   }
 
   /** Measures once, then regularly. When a later measurement fails, the last one stays in force. */
@@ -72,9 +83,9 @@ export class SharedClock implements Clock {
     if (this.#store.dialect === 'sqlite') return
     let best = Infinity
     for (let i = 0; i < 3; i++) {
-      const sent = systemClock.now()
+      const sent = steadyNow()
       const { now } = (await this.#store.read(() => one(askTime({}))))!
-      const took = systemClock.now() - sent
+      const took = steadyNow() - sent
       if (took >= best) continue
       best = took
       this.#skewMs = Math.round(now - (sent + took / 2))

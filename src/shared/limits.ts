@@ -140,6 +140,10 @@ export const limits = {
   feedKeepMs: 10 * 60_000,
   feedPruneMs: 60_000,
 
+  // A migration beside running processes may meet a deadlock. Each attempt takes a second at most until one side gives way.
+  migrationAttemptsMax: 20,
+  migrationRetryMs: 100,
+
   // 64 claims dirty about 250 pages; 20,000 pages are an 80 MB log and the fewest stalls measured.
   walCheckpointPages: 20_000,
   // Long enough not to run under load, short enough that the log of a quiet server is small.

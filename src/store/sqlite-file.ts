@@ -1,5 +1,5 @@
 // The file of an embedded database: which one a path means, and who serves it.
-import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreUnavailable } from './failure.ts'
 import { isBusy } from './sqlite-failure.ts'
@@ -18,8 +18,26 @@ export function realFile(path: string): string {
       `the file has ${nlink} names (hard links), and SQLite would keep a log for each: remove the others, or copy the file`,
     )
   }
+  if (isMount(real)) {
+    throw new StoreUnavailable(
+      `${real} is mounted by itself, and SQLite would keep its log and its lock beside the mount: mount its folder instead`,
+    )
+  }
   return real
 }
+
+/** A file may be mounted on another, with a name of its own in each container: nothing else of the two names is the same. */
+function isMount(file: string): boolean {
+  try {
+    // The fifth word of a line is where something is mounted, with octal numbers for spaces.
+    const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+    return mounts.some(line => line.split(' ')[4]?.replaceAll(/\\(\d{3})/g, octal) === file)
+  } catch {
+    return false
+  }
+}
+
+const octal = (_: string, digits: string) => String.fromCharCode(parseInt(digits, 8))
 
 /**
  * The database holds keys and passwords of machines, so only its owner may read a new file; SQLite gives its log the

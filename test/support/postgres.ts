@@ -17,6 +17,8 @@ export interface PostgresOptions {
   native?: string
   /** Where its folder is made; by default among the temporary files. */
   within?: string
+  /** Besides that of this process. */
+  environment?: Record<string, string>
 }
 
 const modules = (path: string) => fileURLToPath(new URL(`../../node_modules/${path}/native`, import.meta.url))
@@ -35,11 +37,14 @@ export interface Databases {
 export interface Postgres extends Databases {
   /** Of the process that all others of this server come from. */
   pid(): number
+  /** The folder with its data. */
+  data: string
   /** Ends the server and removes its folder. */
   stop(): Promise<void>
   /** Kills the server as a power cut would; the folder stays for restart(). */
   kill9(): Promise<void>
-  restart(): Promise<void>
+  /** Ends it as `pg_ctl stop` does in this mode, and starts it again; `between` is done while it is away. */
+  restart(mode?: 'fast' | 'immediate', between?: () => void): Promise<void>
 }
 
 const START_TIMEOUT_MS = 30_000
@@ -65,7 +70,13 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     // After kill -9 the old backends may hold the shared memory for a moment; a new server then exits, and we retry.
     for (;;) {
       const log = openSync(join(folder, 'log'), 'a')
-      server = spawn(join(native, 'bin', 'postgres'), args, { ...user, stdio: ['ignore', log, log], detached: true })
+      const env = { ...process.env, ...options.environment }
+      server = spawn(join(native, 'bin', 'postgres'), args, {
+        ...user,
+        env,
+        stdio: ['ignore', log, log],
+        detached: true,
+      })
       closeSync(log)
       server.unref()
       while (server.exitCode === null && server.signalCode === null && performance.now() < deadline) {
@@ -95,8 +106,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     ...databases,
     pid: () => server.pid ?? 0,
     kill9: () => end('SIGKILL'),
-    async restart() {
-      await end('SIGINT')
+    data,
+    async restart(mode = 'fast', between = () => {}) {
+      await end(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
+      between()
       await start()
     },
     async stop() {

@@ -54,7 +54,10 @@ export class Presence {
     return performance.now() - this.#beatAt > this.#options.silentMs
   }
 
-  /** After an outage of the database all were silent, so the first one back gives the others time for a heartbeat. */
+  /**
+   * After an outage of the database all were silent, and after a jump of its clock all seem so: the first one back gives
+   * the others time for a heartbeat.
+   */
   get mayJudgeOthers(): boolean {
     return !this.isLate && performance.now() - this.#backAt > this.#options.silentMs
   }
@@ -81,8 +84,9 @@ export class Presence {
     if (!this.#isSignedIn) return this.signIn()
     const at = performance.now()
     const { isLate } = this
-    if (await store.write(() => heartbeat(this.#incarnation))) {
-      if (isLate) this.#backAt = at
+    const heardMs = await store.write(() => heartbeat(this.#incarnation))
+    if (heardMs !== null) {
+      if (isLate || Math.abs(heardMs) > this.#options.silentMs) this.#backAt = at
       this.#beatAt = at
       return
     }

@@ -72,6 +72,12 @@ const register = command((db, a: Registration, on) =>
       })),
     ),
 )
+const ownSilence = query((db, a: { incarnation: string }, on) =>
+  db
+    .selectFrom('conductors')
+    .select(e => sql<number>`${databaseNow(on)} - ${e.ref('heartbeat_at')}`.as('silent_ms'))
+    .where('incarnation', '=', a.incarnation),
+)
 const beat = command((db, a: { incarnation: string }, on) =>
   db
     .updateTable('conductors')
@@ -82,6 +88,14 @@ const beat = command((db, a: { incarnation: string }, on) =>
 const signOff = command((db, a: { incarnation: string }) =>
   db.updateTable('conductors').set({ online: 0 }).where('incarnation', '=', a.incarnation).where('online', '=', 1),
 )
+/** The database's clock was set back: whoever died before that would seem alive until the clock is where it was. */
+const takeBack = command((db, a: { silentMs: number }, on) =>
+  db
+    .updateTable('conductors')
+    .set({ heartbeat_at: databaseNow(on) })
+    .where('online', '=', 1)
+    .where(e => sql<boolean>`${e.ref('heartbeat_at')} > ${databaseNow(on)} + cast(${a.silentMs} as bigint)`),
+)
 const markSilent = command((db, a: { silentMs: number; self: string }, on) =>
   db
     .updateTable('conductors')
@@ -90,6 +104,18 @@ const markSilent = command((db, a: { silentMs: number; self: string }, on) =>
     // The caller is alive, even if a slow database delayed its heartbeat.
     .where('incarnation', '<>', a.self)
     .where(e => sql<boolean>`${e.ref('heartbeat_at')} < ${databaseNow(on)} - cast(${a.silentMs} as bigint)`)
+    // If the caller seems silent too, the database's clock has jumped ahead, and nobody can be told from the dead.
+    .where(e =>
+      e.not(
+        e.exists(
+          db
+            .selectFrom('conductors as own')
+            .select('own.id')
+            .where('own.incarnation', '=', a.self)
+            .where(sql<boolean>`own.heartbeat_at < ${databaseNow(on)} - cast(${a.silentMs} as bigint)`),
+        ),
+      ),
+    )
     .returning('hostname'),
 )
 const forget = command((db, a: { silentMs: number }, on) =>
@@ -152,9 +178,10 @@ export function* signIn(who: Identity, isGiven: boolean, silentMs: number, spare
 export const conductorBecame = (hostname: string, became: Word<'conductor'>, data: Subject['data'] = {}): Subject =>
   subject('conductor', hostname, became, { data })
 
-/** False when others have given this conductor up. */
-export function* heartbeat(incarnation: string): Write<boolean> {
-  return (yield* run(beat({ incarnation }))) > 0
+/** How long it was silent before, by the database's clock, which may have jumped; null when others have given it up. */
+export function* heartbeat(incarnation: string): Write<number | null> {
+  const own = yield* one(ownSilence({ incarnation }))
+  return (yield* run(beat({ incarnation }))) > 0 ? (own?.silent_ms ?? 0) : null
 }
 
 export function* leave(hostname: string, incarnation: string): Write<void> {
@@ -170,6 +197,7 @@ export interface Silence {
 
 /** Marks silent conductors as offline, and deletes those that have been offline for long. */
 export function* retireSilent({ silentMs, keepMs, self }: Silence): Write<string[]> {
+  yield* run(takeBack({ silentMs }))
   const silent = yield* all(markSilent({ silentMs, self }))
   yield* run(forget({ silentMs: keepMs }))
   yield* mark(...silent.map(({ hostname }) => conductorBecame(hostname, 'silent')))
