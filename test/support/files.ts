@@ -15,6 +15,7 @@ const MORE = [
   'test/first-hour/beside-openstack.test.ts',
   'test/identity/real-keystone.test.ts',
   'test/store/oldest-postgres.test.ts',
+  'test/failover/**',
   'test/**/crash.test.ts',
 ]
 
