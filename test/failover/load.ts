@@ -10,7 +10,8 @@ import { type Promises, THERE } from './promises.ts'
 
 const NODES = 12
 const HOSTS = 4
-const PAUSE_MS = 10
+/** How many leases a client has at once. */
+const LEASES = 20
 const HOUR_MS = 3_600_000
 export const CLASS = 'failover'
 export const KINDS = ['claim', 'allocation', 'hold', 'lease'] as const
@@ -48,6 +49,8 @@ interface Client {
   done: (kind: Kind) => void
   isOver: () => boolean
   below: (limit: number) => number
+  /** About how long a client rests between two requests. */
+  pauseMs: number
 }
 
 export interface Load {
@@ -56,13 +59,21 @@ export interface Load {
   stop(): Promise<void>
 }
 
-export function startLoad(origins: readonly string[], world: World, promises: Promises, seed: number): Load {
+interface LoadOptions {
+  origins: readonly string[]
+  world: World
+  promises: Promises
+  seed: number
+  pauseMs?: number
+}
+
+export function startLoad({ origins, world, promises, seed, pauseMs = 10 }: LoadOptions): Load {
   let isOver = false
   const successes = origins.map((): Successes => ({ claim: [], allocation: [], hold: [], lease: [] }))
   const running = origins.map(async (origin, at) => {
     const [metal, leases] = [new Baremetal(origin), new Reservation(origin)]
     const done = (kind: Kind) => void successes[at]![kind].push(performance.now())
-    const common = { world, promises, metal, leases, done, isOver: () => isOver }
+    const common = { world, promises, metal, leases, done, isOver: () => isOver, pauseMs }
     const all = [claims, claims, claims, allocations, allocations, holds, bookings]
     await Promise.all(all.map((work, i) => work({ ...common, below: chance(seed * 1_000 + at * 100 + i) })))
     metal.close()
@@ -80,10 +91,10 @@ export function startLoad(origins: readonly string[], world: World, promises: Pr
 const text = (amounts: object) => JSON.stringify(Object.entries(amounts).sort())
 
 /** Claims of new consumers, also more than there is room for, and releases. */
-async function claims({ world, promises, metal: { placement }, done, isOver, below }: Client): Promise<void> {
+async function claims({ world, promises, metal: { placement }, done, isOver, below, pauseMs }: Client): Promise<void> {
   const mine: string[] = []
   while (!isOver()) {
-    await sleep(below(PAUSE_MS))
+    await sleep(below(pauseMs))
     if (mine.length > 3 && below(2) === 0) {
       const consumer = mine.shift()!
       const send = () => placement.del(`/allocations/${consumer}`)
@@ -105,9 +116,9 @@ async function claims({ world, promises, metal: { placement }, done, isOver, bel
 
 /** Allocations of any node: waits until one is active, keeps it for a moment, and gives it back. */
 async function allocations(client: Client): Promise<void> {
-  const { promises, metal, done, isOver, below } = client
+  const { promises, metal, done, isOver, below, pauseMs } = client
   while (!isOver()) {
-    await sleep(below(PAUSE_MS * 4))
+    await sleep(below(pauseMs * 4))
     const uuid = randomUUID()
     const send = () => metal.post('/v1/allocations', { uuid, resource_class: CLASS }, NEWEST)
     const made = await promises.change(`allocation ${uuid}`, THERE, send)
@@ -118,14 +129,14 @@ async function allocations(client: Client): Promise<void> {
       promises.told(`allocation ${uuid}`, node)
       done('allocation')
     }
-    await sleep(below(PAUSE_MS * 4))
+    await sleep(below(pauseMs * 4))
     giveBack()
     await insist(client, `allocation ${uuid}`, () => metal.del(`/v1/allocations/${uuid}`, NEWEST))
   }
 }
 
 /** Null when there was none, or nobody said before the load was over. */
-async function nodeOf({ promises, metal, isOver, below }: Client, uuid: string): Promise<string | null> {
+async function nodeOf({ promises, metal, isOver, below, pauseMs }: Client, uuid: string): Promise<string | null> {
   while (!isOver()) {
     const answer = await metal.get(`/v1/allocations/${uuid}`, NEWEST).catch(() => null)
     const outcome = answer && promises.judge(`look at allocation ${uuid}`, answer)
@@ -136,24 +147,24 @@ async function nodeOf({ promises, metal, isOver, below }: Client, uuid: string):
     }
     if (outcome === 'done' && answer!.body.state === 'active') return answer!.body.node_uuid
     if (outcome === 'done' && answer!.body.state === 'error') return null
-    await sleep(5 + below(PAUSE_MS))
+    await sleep(5 + below(pauseMs))
   }
   return null
 }
 
 /** Deletes, and goes on until there is an answer or the load is over. */
-async function insist({ promises, isOver }: Client, name: string, send: () => Promise<Answer>): Promise<void> {
+async function insist({ promises, isOver, pauseMs }: Client, name: string, send: () => Promise<Answer>): Promise<void> {
   for (;;) {
     const { outcome, answer } = await promises.change(name, null, send)
     if (outcome !== 'refused' || answer!.status !== 503 || isOver()) return
-    await sleep(PAUSE_MS)
+    await sleep(pauseMs)
   }
 }
 
 async function holds(client: Client): Promise<void> {
-  const { world, promises, metal, done, isOver, below } = client
+  const { world, promises, metal, done, isOver, below, pauseMs } = client
   while (!isOver()) {
-    await sleep(below(PAUSE_MS * 4))
+    await sleep(below(pauseMs * 4))
     const instance = randomUUID()
     const named = [0, 1, 2].map(() => world.nodes[below(world.nodes.length)]!)
     const body = { instance_uuid: instance, node_uuid: [...new Set(named)] }
@@ -164,17 +175,18 @@ async function holds(client: Client): Promise<void> {
     const { uuid, node_uuid } = answer!.body.reservation
     promises.told(`hold ${instance}`, node_uuid)
     const giveBack = promises.has(node_uuid, `hold ${uuid}`)
-    await sleep(below(PAUSE_MS * 4))
+    await sleep(below(pauseMs * 4))
     giveBack()
     await insist(client, `hold ${instance}`, () => metal.del(`/v1/reservations/${uuid}`, NEWEST))
   }
 }
 
 async function bookings(client: Client): Promise<void> {
-  const { promises, leases, done, isOver, below } = client
+  const { promises, leases, done, isOver, below, pauseMs } = client
+  const mine: { name: string; id: string }[] = []
   const date = (at: number) => new Date(at).toISOString().slice(0, 16).replace('T', ' ')
   while (!isOver()) {
-    await sleep(below(PAUSE_MS * 4))
+    await sleep(below(pauseMs * 4))
     const name = `lease-${randomUUID()}`
     const start = Date.now() + (2 + below(200)) * HOUR_MS
     const dates = { start_date: date(start), end_date: date(start + HOUR_MS) }
@@ -183,7 +195,10 @@ async function bookings(client: Client): Promise<void> {
     const { outcome, answer } = await promises.change(`lease ${name}`, dates.start_date, send)
     if (outcome !== 'done') continue
     done('lease')
-    if (below(2) === 0) await insist(client, `lease ${name}`, () => leases.del(`/leases/${answer!.body.lease.id}`))
+    mine.push({ name, id: answer!.body.lease.id })
+    if (mine.length <= LEASES) continue
+    const [oldest] = mine.splice(below(LEASES), 1)
+    await insist(client, `lease ${oldest!.name}`, () => leases.del(`/leases/${oldest!.id}`))
   }
 }
 

@@ -31,13 +31,21 @@ export class Promises {
   readonly counts = { answered: 0, refused: 0, away: 0, unsure: 0 }
   readonly #things = new Map<string, Thing>()
   readonly #possessions: Possession[] = []
+  readonly #timed: (kind: string, ms: number) => void
+
+  /** `timed` is told how long each answer took. */
+  constructor(timed: (kind: string, ms: number) => void = () => {}) {
+    this.#timed = timed
+  }
 
   /** Sends a change of a thing to a state, and notes what came of it. */
   async change(name: string, to: State, send: () => Promise<Answer>): Promise<{ outcome: Outcome; answer?: Answer }> {
     const thing = this.#things.getOrInsertComputed(name, () => ({ is: null }))
     let answer: Answer
+    const start = performance.now()
     try {
       answer = await send()
+      this.#timed(name.split(' ', 1)[0]!, performance.now() - start)
     } catch {
       thing.maybe = to
       this.counts.unsure++

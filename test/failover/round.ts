@@ -44,7 +44,7 @@ export async function failOver(scene: Scene, end: End, seed: number, waitMs: num
   const { pair, service, world } = scene
   const promises = new Promises()
   const origins = service.apis.map(api => api.origin)
-  const load = startLoad(origins, world, promises, seed)
+  const load = startLoad({ origins, world, promises, seed })
   let old: Postgres
   let endedAt: number
   let promotedAt: number

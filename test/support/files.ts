@@ -16,6 +16,7 @@ const MORE = [
   'test/identity/real-keystone.test.ts',
   'test/store/oldest-postgres.test.ts',
   'test/failover/**',
+  'test/soak/soak.test.ts',
   'test/**/crash.test.ts',
 ]
 
