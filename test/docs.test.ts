@@ -24,6 +24,10 @@ const NOT_RUN = [
   'docs/DASHBOARD.md: npm run build:web',
   'docs/DEPLOYING.md: npm pack',
   `docs/DEPLOYING.md: psql -c "create role holdfast login password 'secret'" -c "create database holdfast owner holdfast encoding UTF8 template template0"`,
+  'docs/DEPLOYING.md: psql -h db2 -U postgres -c "select pg_promote()"',
+  'docs/DEPLOYING.md: patronictl -c /etc/patroni/config.yml list',
+  'docs/DEPLOYING.md: sudo -u postgres pgbackrest --stanza=holdfast stanza-create',
+  'docs/DEPLOYING.md: sudo -u postgres pgbackrest --stanza=holdfast --delta --type=time --target="2026-11-16 22:00:00+00" --target-action=promote restore',
   'docs/DEPLOYING.md: npm install --prefix /opt/holdfast ./holdfast-0.1.0.tgz',
   'docs/DEPLOYING.md: useradd --system --home-dir /var/lib/holdfast holdfast',
   'docs/DEPLOYING.md: docker build -f deploy/Dockerfile -t holdfast .',
@@ -32,6 +36,8 @@ const NOT_RUN = [
   'docs/LIBRARY.md: npm pack ./packages/client',
   'docs/OPERATING.md: pg_dump -Fc -d postgres://holdfast:secret@db/holdfast -f holdfast.dump',
   'docs/PERFORMANCE.md: npm run bench -- claims',
+  'docs/RELIABILITY.md: npm run failover -- --times 20',
+  'docs/RELIABILITY.md: npm run soak -- --minutes 30',
   'docs/SCALING.md: npm run bench -- nova',
 ]
 

@@ -95,6 +95,8 @@ export const limits = {
   poolWaitMsMax: 10_000,
   // For opening a connection. A server that is down refuses at once; a silent one must not hold us up after it is back.
   connectMsMax: 2_000,
+  // How often all hosts of the database are looked at: a promotion is found in time although the old primary lives on.
+  hostSurveyMs: 5_000,
   // If a connection in use receives nothing for this long, another one checks on it. Most statements take milliseconds.
   silenceMs: 1_000,
   // TCP keep-alive: after this long without traffic, the machines check that both are there.

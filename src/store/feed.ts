@@ -7,6 +7,7 @@ import type { Ear } from './listener.ts'
 import type { Topic } from './log.ts'
 import { LOG_CHANNEL, ORDERED, type PostgresStore } from './postgres.ts'
 import type { ProviderId } from './schema/ids.ts'
+import { SERVER } from './session.ts'
 
 interface FeedReader {
   /** Reads these providers again. */
@@ -20,9 +21,13 @@ interface FeedReader {
   failed(error: unknown): void
 }
 
-interface State {
-  /** What this read could see. */
+interface Sight {
+  /** What a read could see, on which server. */
   snapshot: string
+  server: string
+}
+
+interface State extends Sight {
   at: string
   behind: boolean
 }
@@ -38,8 +43,8 @@ interface Entry {
 const isNewer = (a: string, b: string) => `(pg_snapshot_xmax(${a}) > pg_snapshot_xmax(${b})
   or exists (select from pg_snapshot_xip(${b}) as running where pg_visible_in_snapshot(running, ${a})))`
 
-const SNAPSHOT = 'select pg_current_snapshot()::text as snapshot'
-const STATE = `select pg_current_snapshot()::text as snapshot, clock_timestamp()::text as at,
+const SIGHT = `select pg_current_snapshot()::text as snapshot, ${SERVER} as server`
+const STATE = `${SIGHT}, clock_timestamp()::text as at,
   (select coalesce(${isNewer('pruned', '$1::pg_snapshot')}, false) from log_start) as behind`
 // Exactly what the last read could not see: transactions that began after it, and those that were running then. So a
 // late commit is neither skipped nor read twice, and a transaction that runs for hours costs one index lookup.
@@ -75,6 +80,8 @@ export class Feed {
   readonly #keepMs: number
   /** The snapshot of the last read: all that it could see is applied. */
   #cursor = ''
+  /** Where the cursor means something: another server may use the same numbers for other transactions. */
+  #server = ''
   /** Earlier cursors, the oldest first: what they saw is pruned after #keepMs. */
   readonly #marks: Mark[] = []
   /** Counts events after which memory may lack a commit: an unknown outcome, a failed absorb, a lost connection. */
@@ -121,9 +128,16 @@ export class Feed {
   async load(): Promise<void> {
     // After a restore into another server this gives up the numbers of the old one.
     await this.#store.ordered()
-    const { rows } = await this.#store.pool.query<State>(SNAPSHOT)
-    this.#cursor = rows[0]!.snapshot
+    const { rows } = await this.#store.pool.query<Sight>(SIGHT)
     await this.#reader.load()
+    this.#seen(rows[0]!)
+  }
+
+  /** All that it could see is applied. */
+  #seen({ snapshot, server }: Sight): void {
+    if (server !== this.#server) this.#marks.length = 0
+    this.#cursor = snapshot
+    this.#server = server
   }
 
   async stop(): Promise<void> {
@@ -174,14 +188,16 @@ export class Feed {
       this.#caughtUpAt = startedAt
       return
     }
-    const { snapshot, at, behind, entries, topics } = await this.#read()
+    const state = await this.#read()
+    const { at, entries, topics } = state
+    const isLost = state.behind || state.server !== this.#server
     this.#backlog = entries.reduce((sum, entry) => sum + entry.entries, 0)
     if (doubts > this.#doubtsNoted) {
       this.#doubtsNoted = doubts
       this.#doubtedAt = at
     }
     const isDecided = this.#doubtedAt !== null && !(await this.#isAnyRunningSince(this.#doubtedAt))
-    if (behind || isDecided) {
+    if (isLost || isDecided) {
       await this.#reader.load()
       if (isDecided) this.#doubtedAt = null
     } else if (entries.length > 0) {
@@ -189,17 +205,17 @@ export class Feed {
       // Not spread into Math.max: there may be more providers than a call takes arguments.
       this.#reader.lagged(entries.reduce((oldest, { age }) => Math.max(oldest, age), 0))
     }
-    this.#cursor = snapshot
+    this.#seen(state)
     this.#caughtUpAt = startedAt
     // Duties read in memory what there is to do.
-    if (behind || isDecided) this.#reader.woken(['any'])
+    if (isLost || isDecided) this.#reader.woken(['any'])
     else if (topics.length > 0) this.#reader.woken(topics)
   }
 
   /** Nothing was committed since the last read: a commit changes the snapshot. Costs a tenth of looking into the log. */
   async #isUnchanged(): Promise<boolean> {
-    const { rows } = await this.#store.pool.query<State>({ name: 'feed_snapshot', text: SNAPSHOT })
-    return rows[0]!.snapshot === this.#cursor
+    const { rows } = await this.#store.pool.query<Sight>({ name: 'feed_sight', text: SIGHT })
+    return rows[0]!.snapshot === this.#cursor && rows[0]!.server === this.#server
   }
 
   async #isAnyRunningSince(time: string): Promise<boolean> {

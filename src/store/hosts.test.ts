@@ -58,6 +58,37 @@ test('a host is used until it fails, and repeated reports of one failure count o
   assert.equal(hosts.current, first)
 })
 
+test('a server of an older timeline was left behind, and one of a newer timeline was promoted since', () => {
+  const hosts = new Hosts('postgres://a,b/x')
+  const at = (timeline: number, system = 'ours') => ({ system, timeline })
+  assert.equal(
+    hosts.isAhead(at(9)) || hosts.isBehind(at(0)),
+    false,
+    'before the first there is nothing to compare with',
+  )
+  hosts.adopt('postgres://b/x', at(3))
+  assert.equal(hosts.current, 'postgres://b/x')
+  assert.deepEqual(
+    [2, 3, 4].map(timeline => [hosts.isBehind(at(timeline)), hosts.isSame(at(timeline)), hosts.isAhead(at(timeline))]),
+    [
+      [true, false, false],
+      [false, true, false],
+      [false, false, true],
+    ],
+  )
+  for (const timeline of [2, 3, 4]) {
+    const other = at(timeline, 'another')
+    assert.deepEqual([hosts.isBehind(other), hosts.isSame(other), hosts.isAhead(other)], [false, false, false])
+  }
+})
+
+test('once a host has failed, all are looked at again', () => {
+  const hosts = new Hosts('postgres://a,b/x')
+  hosts.isSurveyed = true
+  hosts.failed('postgres://b/x')
+  assert.equal(hosts.isSurveyed, false)
+})
+
 test('a malformed address fails the request for a connection, and does not fail the close', async () => {
   const pools = new Pools('postgres://[::1/x', 2)
   await assert.rejects(pools.take(pools.writes), StoreUnavailable)

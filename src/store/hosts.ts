@@ -48,10 +48,23 @@ function allowsAny(attributes: string | null): boolean {
   throw new UsageError(`the database must take writes: target_session_attrs can't be ${attributes}`)
 }
 
-/** The host to connect to: the one that served last, until it fails. */
+/** Whose history a server has: all copies of a database are of one system, and each promotion begins a new timeline. */
+export interface Lineage {
+  system: string
+  timeline: number
+}
+
+/**
+ * The host to connect to: the one that served last, until it fails. A server of an older timeline is never gone back to:
+ * it was left behind by a promotion, and what is written there is lost.
+ */
 export class Hosts {
   readonly address: Address
+  /** All hosts were looked at since one of them last failed. */
+  isSurveyed = false
   #turn = 0
+  /** Of the server that we are with. */
+  #lineage: Lineage | null = null
 
   constructor(url: string) {
     this.address = parseAddress(url)
@@ -66,7 +79,33 @@ export class Hosts {
   }
 
   failed(url: string): void {
+    this.isSurveyed = false
     // Many connections fail at once; only the first of them moves on.
     if (url === this.current) this.#turn = (this.#turn + 1) % this.count
+  }
+
+  /** We have been with a server that said whose history it has. */
+  get isKnown(): boolean {
+    return this.#lineage !== null
+  }
+
+  /** It was promoted after the server that we are with. */
+  isAhead({ system, timeline }: Lineage): boolean {
+    return this.#lineage?.system === system && timeline > this.#lineage.timeline
+  }
+
+  /** The server that we are with was promoted after it. */
+  isBehind({ system, timeline }: Lineage): boolean {
+    return this.#lineage?.system === system && timeline < this.#lineage.timeline
+  }
+
+  isSame({ system, timeline }: Lineage): boolean {
+    return this.#lineage?.system === system && timeline === this.#lineage.timeline
+  }
+
+  /** From now on we are with this server. */
+  adopt(url: string, lineage: Lineage): void {
+    this.#lineage = lineage
+    this.#turn = this.address.urls.indexOf(url)
   }
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { limits } from '../shared/limits.ts'
 import { StoreUnavailable } from './failure.ts'
-import { Hosts } from './hosts.ts'
+import { Hosts, type Lineage } from './hosts.ts'
 import { type Dial, Session } from './session.ts'
 import { SilenceWatch } from './silence.ts'
 
@@ -14,6 +14,8 @@ export interface Patience {
   silenceMs: number
   lockMs: number
   closeMs: number
+  /** How often all hosts are looked at. */
+  surveyMs: number
 }
 
 const PATIENCE: Patience = {
@@ -21,7 +23,11 @@ const PATIENCE: Patience = {
   silenceMs: limits.silenceMs,
   lockMs: limits.lockWaitMs,
   closeMs: limits.closeMsMax,
+  surveyMs: limits.hostSurveyMs,
 }
+
+/** A primary that a promotion has left behind: what is written there is lost. */
+class OutdatedServer extends Error {}
 
 // An idle backend has already answered, or never got the statement.
 const AT_WORK = "select pid from pg_stat_activity where pid = any($1::int[]) and (state like 'idle%') is not true"
@@ -37,6 +43,8 @@ export class Pools {
   readonly #watch: SilenceWatch
   readonly #sessions = new Set<Session>()
   readonly #waiting = new Set<(error: Error) => void>()
+  readonly #timer: NodeJS.Timeout | undefined
+  #surveying: Promise<void> | null = null
   #isClosed = false
 
   constructor(url: string, connections: number, patience: Partial<Patience> = {}, dial?: Dial) {
@@ -53,6 +61,8 @@ export class Pools {
     this.reads = this.#pool(reads)
     this.writes = this.#pool(Math.max(1, connections - reads))
     this.own = this.#pool(limits.ownConnections)
+    // A promotion doesn't end the connections to an old primary that lives on.
+    if (this.#hosts.count > 1) this.#timer = setInterval(() => void this.#survey(), this.patience.surveyMs).unref()
   }
 
   get all(): readonly pg.Pool[] {
@@ -61,10 +71,54 @@ export class Pools {
 
   /** A new connection; the caller connects and ends it. */
   session(name = 'holdfast'): Session {
-    const session = new Session({ hosts: this.#hosts, dial: this.#dial, name, ...this.patience })
+    const hosts = this.#hosts
+    const admit = (session: Session) => this.#admit(session)
+    const session = new Session({ hosts, url: hosts.current, dial: this.#dial, name, ...this.patience, admit })
     this.#sessions.add(session)
     session.on('end', () => this.#sessions.delete(session))
     return session
+  }
+
+  /** All connections of a process are to one server, and never again to one that a promotion has left behind. */
+  async #admit({ url, lineage }: Session): Promise<void> {
+    const hosts = this.#hosts
+    if (lineage === null) return
+    if (!hosts.isKnown) hosts.adopt(url, lineage)
+    if (!hosts.isAhead(lineage) && !hosts.isSurveyed) await this.#survey()
+    if (hosts.isBehind(lineage)) throw new OutdatedServer('another server was promoted after this one')
+    this.#goTo(url, lineage)
+  }
+
+  #goTo(url: string, lineage: Lineage): void {
+    if (this.#hosts.isSame(lineage)) return
+    this.#hosts.adopt(url, lineage)
+    for (const session of this.#sessions) {
+      if (session.lineage && !this.#hosts.isSame(session.lineage)) session.destroy()
+    }
+  }
+
+  /** Looks at all hosts, and goes to the one that was promoted last. */
+  #survey(): Promise<void> {
+    this.#surveying ??= this.#lookAround().finally(() => (this.#surveying = null))
+    return this.#surveying
+  }
+
+  async #lookAround(): Promise<void> {
+    const hosts = this.#hosts
+    if (hosts.count > 1) await Promise.all(hosts.address.urls.map(url => this.#lookAt(url)))
+    hosts.isSurveyed = true
+  }
+
+  async #lookAt(url: string): Promise<void> {
+    const session = new Session({ hosts: this.#hosts, url, dial: this.#dial, name: 'holdfast probe', ...this.patience })
+    try {
+      await session.connect()
+      if (session.lineage && this.#hosts.isAhead(session.lineage)) this.#goTo(url, session.lineage)
+    } catch {
+      // It is away, or takes no writes: then it isn't the primary.
+    } finally {
+      session.destroy()
+    }
   }
 
   async take(pool: pg.Pool): Promise<pg.PoolClient> {
@@ -114,6 +168,7 @@ export class Pools {
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
+    clearInterval(this.#timer)
     for (const reject of this.#waiting) reject(new Error('it is being closed'))
     this.#waiting.clear()
     const ended = [...this.#sessions].map(session => new Promise(resolve => session.once('end', resolve)))

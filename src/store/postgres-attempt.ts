@@ -7,15 +7,14 @@ import { StoreUnavailable } from './failure.ts'
 import { classify } from './postgres-failure.ts'
 import { append, Report, rowsOf } from './log.ts'
 import { appendHistory } from './node-history.ts'
-import type { Session } from './session.ts'
+import { SERVER, type Session } from './session.ts'
 import type { Call, Command } from './statement.ts'
 import { type Answer, NOTHING, type Write, type Yielded } from './transaction.ts'
 
 const READ = 'begin isolation level repeatable read read only'
 // The transaction's number: with it another connection can ask for the outcome.
 const WHO = { name: 'who', text: 'select pg_current_xact_id()::text as xid' }
-const OUTCOME = `select case when (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text = $2
-  then pg_xact_status($1::xid8) end as status`
+const OUTCOME = `select case when ${SERVER} = $2 then pg_xact_status($1::xid8) end as status`
 
 export interface AttemptOptions {
   /** Names this process in the log. */

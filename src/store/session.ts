@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { callbackify } from 'node:util'
 import pg from 'pg'
 import { limits } from '../shared/limits.ts'
-import type { Hosts } from './hosts.ts'
+import type { Hosts, Lineage } from './hosts.ts'
 
 // Every statement finds its rows by key. By default the planner plans a statement anew for its first runs, and scans or
 // hashes tables that were small when it looked: twice the time at best, and ever slower as they grow. What is off still
@@ -20,9 +20,14 @@ export const PLANNER = [
   .map(setting => `-c ${setting}`)
   .join(' ')
 
-const GREETING = `select pg_backend_pid() as pid,
-  (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text as server,
+/** When the server started, in microseconds: names a server until it restarts. */
+export const SERVER = '(extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text'
+const GREETING = `select pg_backend_pid() as pid, ${SERVER} as server,
   current_setting('transaction_read_only')::bool as is_read_only`
+// The name of a file of the write-ahead log begins with the timeline. The control file has it only after a checkpoint.
+const LINEAGE = `select system_identifier::text as system,
+    ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int as timeline
+  from pg_control_system() where not pg_is_in_recovery()`
 
 /** A server that takes no writes: a standby, or a primary that was demoted. */
 export class ReadOnlyServer extends Error {}
@@ -33,10 +38,13 @@ export type Dial = () => Duplex
 interface SessionOptions {
   hosts: Hosts
   dial: Dial | undefined
+  url: string
   /** Its name in pg_stat_activity. */
   name: string
   connectMs: number
   lockMs: number
+  /** Throws if the server must not be used; left out, it is only looked at. */
+  admit?: (session: Session) => Promise<void>
 }
 
 export class Session extends pg.Client {
@@ -44,16 +52,17 @@ export class Session extends pg.Client {
   pid = 0
   /** When its server started: on another server, or after a restart, transaction numbers mean something else. */
   server = ''
+  /** Null when the server doesn't say. */
+  lineage: Lineage | null = null
   /** The last notice: the number of the transaction, if it is a call. */
   notice: string | null = null
   readonly #options: SessionOptions
-  readonly #url: string
 
   constructor(options: SessionOptions) {
-    const { hosts, name, dial } = options
+    const { hosts, url, name, dial } = options
     super({
       ...(dial && { stream: dial }),
-      connectionString: hosts.current,
+      connectionString: url,
       pipeline: true,
       keepAlive: true,
       keepAliveInitialDelayMillis: limits.keepAliveMs,
@@ -68,7 +77,6 @@ export class Session extends pg.Client {
       },
     })
     this.#options = options
-    this.#url = hosts.current
     // A connection that dies fails its queries; an error event without a listener would end the process.
     this.on('error', () => {})
     this.on('notice', ({ message }) => (this.notice = message ?? null))
@@ -84,6 +92,10 @@ export class Session extends pg.Client {
   /** Bytes received so far. */
   get heard(): number {
     return (this.connection.stream as { bytesRead?: number }).bytesRead ?? 0
+  }
+
+  get url(): string {
+    return this.#options.url
   }
 
   /** Sends the statements of a burst in one write: a write for each costs both sides more than most statements do. */
@@ -104,21 +116,29 @@ export class Session extends pg.Client {
 
   /** Reports the host as failed: the next connection tries another one. */
   denounce(): void {
-    this.#options.hosts.failed(this.#url)
+    this.#options.hosts.failed(this.url)
   }
 
   async #greet(): Promise<pg.Client> {
-    const late = setTimeout(() => this.destroy(), this.#options.connectMs)
+    const { hosts, connectMs, admit } = this.#options
+    const late = setTimeout(() => this.destroy(), connectMs)
     try {
       await super.connect()
-      const { rows } = await this.query<{ pid: number; server: string; is_read_only: boolean }>(GREETING)
-      const { pid, server, is_read_only } = rows[0]!
-      if (is_read_only && !this.#options.hosts.address.isAnyGood) throw new ReadOnlyServer('the database is read-only')
+      const [greeting, lineage] = await Promise.all([
+        this.query<{ pid: number; server: string; is_read_only: boolean }>(GREETING),
+        // Some servers that only resemble PostgreSQL can't say.
+        this.query<Lineage>(LINEAGE).catch(() => null),
+      ])
+      const { pid, server, is_read_only } = greeting.rows[0]!
+      if (is_read_only && !hosts.address.isAnyGood) throw new ReadOnlyServer('the database is read-only')
       this.pid = pid
       this.server = server
+      this.lineage = lineage?.rows[0] ?? null
+      clearTimeout(late)
+      await admit?.(this)
       return this
     } catch (error) {
-      this.denounce()
+      if (admit) this.denounce()
       this.destroy()
       throw error
     } finally {

@@ -15,6 +15,8 @@ const MORE = [
   'test/first-hour/beside-openstack.test.ts',
   'test/identity/real-keystone.test.ts',
   'test/store/oldest-postgres.test.ts',
+  'test/failover/**',
+  'test/soak/soak.test.ts',
   'test/**/crash.test.ts',
 ]
 

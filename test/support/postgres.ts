@@ -1,7 +1,16 @@
 // A real PostgreSQL for tests and benches, from the binaries that npm installed, in a folder that goes with it.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +28,10 @@ export interface PostgresOptions {
   within?: string
   /** Besides that of this process. */
   environment?: Record<string, string>
+  /** Where its socket is; by default in a folder of its own. */
+  sockets?: string
+  /** Begins as a copy of this server, and then is its standby. */
+  follows?: Pick<Postgres, 'data' | 'sockets' | 'url'>
 }
 
 const modules = (path: string) => fileURLToPath(new URL(`../../node_modules/${path}/native`, import.meta.url))
@@ -35,6 +48,8 @@ export interface Databases {
 }
 
 export interface Postgres extends Databases {
+  /** The folder of its socket. */
+  sockets: string
   /** Of the process that all others of this server come from. */
   pid(): number
   /** The folder with its data. */
@@ -58,11 +73,12 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid)
   const native = usableBinaries(options.native ?? NEWEST, folder, user)
   const data = join(folder, 'data')
-  const guard = await initialise({ folder, native, data, user })
+  const { follows, sockets = folder } = options
+  const guard = await initialise({ folder, native, data, user, ...(follows && { follows }) })
 
   // One socket folder per server, so the default port never collides and stays out of the URL.
-  const databases = databasesAt(`postgres://postgres@${encodeURIComponent(folder)}/postgres`)
-  const args = ['-D', data, '-k', folder, ...settingArgs(options)]
+  const databases = databasesAt(`postgres://postgres@${encodeURIComponent(sockets)}/postgres`)
+  const args = ['-D', data, '-k', sockets, ...settingArgs(options)]
   let server: ChildProcess
 
   async function start() {
@@ -104,6 +120,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
   return {
     ...databases,
+    sockets,
     pid: () => server.pid ?? 0,
     kill9: () => end('SIGKILL'),
     data,
@@ -173,15 +190,48 @@ export function databasesAt(serverUrl: string): Databases {
 
 type User = { uid?: number; gid?: number }
 
-/** Runs initdb, then stays as a guard: when our end of its pipe closes, however we die, it ends PostgreSQL and cleans up. */
-async function initialise(at: { folder: string; native: string; data: string; user: User }) {
+interface Place {
+  folder: string
+  native: string
+  data: string
+  user: User
+  follows?: PostgresOptions['follows']
+}
+
+const INITDB = '"$1/bin/initdb" -D "$2" -U postgres -A trust -E UTF8 --locale=C --no-sync >"$3/initdb.log" 2>&1'
+// Files may vanish while the server that is copied goes on. Its log of writes is streamed, and its settings stay its own.
+const COPY = `cp -R "$4" "$2" 2>"$3/initdb.log"; rm -f "$2"/postmaster.* "$2"/pg_wal/0* "$2"/postgresql.auto.conf
+    touch "$2/standby.signal" "$2/postgresql.auto.conf"`
+
+function initialise(place: Place) {
+  return place.follows ? copied(place, place.follows) : filled(place, INITDB)
+}
+
+async function copied(place: Place, origin: NonNullable<PostgresOptions['follows']>) {
+  const client = new Client({ connectionString: origin.url('postgres') })
+  await client.connect()
+  try {
+    await client.query("select pg_backup_start('copy', true)")
+    const guard = await filled(place, COPY)
+    const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
+    const label = join(place.data, 'backup_label')
+    writeFileSync(label, rows[0]!.labelfile)
+    if (place.user.uid !== undefined) chownSync(label, place.user.uid, place.user.gid!)
+    return guard
+  } finally {
+    await client.end()
+  }
+}
+
+/** Fills the folder, then stays as a guard: when our end of its pipe closes, however we die, it ends PostgreSQL and cleans up. */
+async function filled(at: Place, how: string) {
   const script = `
-    "$1/bin/initdb" -D "$2" -U postgres -A trust -E UTF8 --locale=C --no-sync >"$3/initdb.log" 2>&1; echo $?
+    ${how}; echo $?
     cat >/dev/null
     "$1/bin/pg_ctl" stop -D "$2" -m immediate >/dev/null 2>&1
     rm -rf "$3"`
   // Detached: Ctrl-C reaches the whole terminal group, and the guard must outlive it.
-  const guard = spawn('/bin/sh', ['-c', script, 'guard', at.native, at.data, at.folder], {
+  const guard = spawn('/bin/sh', ['-c', script, 'guard', at.native, at.data, at.folder, at.follows?.data ?? ''], {
     ...at.user,
     cwd: '/',
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -206,11 +256,12 @@ async function initialise(at: { folder: string; native: string; data: string; us
   return { release }
 }
 
-function settingArgs({ fsync = false, settings = {} }: PostgresOptions): string[] {
+function settingArgs({ fsync = false, settings = {}, follows }: PostgresOptions): string[] {
   const all: Record<string, string> = {
     listen_addresses: '',
     max_connections: '200',
     ...(fsync ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '4GB' }),
+    ...(follows && { primary_conninfo: `host=${follows.sockets} user=postgres application_name=standby` }),
     ...settings,
   }
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
