@@ -26,7 +26,7 @@ describe('a disk', { skip: noLayer }, () => {
     server = await startServing('serve', `sqlite:${file}`, { environment: layer.environment })
   })
   // Nobody reads the journal here.
-  beforeEach(() => void rmSync(layer.journal, { force: true }))
+  beforeEach(() => rmSync(layer.journal, { force: true }))
   after(async () => {
     await server?.end()
     layer?.remove()
