@@ -10,7 +10,7 @@ import { expectStatus } from '../support/placement.ts'
 import { dateAt, instances, Reservation, type Shown } from '../support/reservation.ts'
 import { Book, type Outcome } from './book.ts'
 
-const CAPACITY = { claims: 40, nodes: 3, machines: 2, slots: 8 }
+const CAPACITY = { claims: 28, nodes: 3, machines: 2, slots: 8 }
 const CLIENTS = { claims: 6, allocations: 4, leases: 3, machines: 2, readers: 1 }
 type Kind = keyof typeof CLIENTS
 const KINDS = Object.keys(CLIENTS) as Kind[]
