@@ -48,7 +48,9 @@ describe('a clock that jumps by an hour, forth and back', { skip: noLayer }, () 
       postgres = await startPostgres({ environment: clockOf(server) })
       database = await postgres.createDatabase('ledger')
       await migrateDatabase(database)
-      processes.push(await startServing('serve', database, { environment: clockOf(mine), args: ['--conductor-name', 'one'] }))
+      processes.push(
+        await startServing('serve', database, { environment: clockOf(mine), args: ['--conductor-name', 'one'] }),
+      )
       processes.push(await startConducting(database, 'two'))
     })
     after(async () => {

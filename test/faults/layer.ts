@@ -43,7 +43,7 @@ export function buildLayer(): Layer {
       LD_PRELOAD: library!,
       FAULTS_CONTROL: control!,
       FAULTS_JOURNAL: journal!,
-      FAULTS_FOLDER: `${folder}/`,
+      FAULTS_FOLDER: folder!,
     },
     set(name, value) {
       const file = openSync(control!, 'r+')

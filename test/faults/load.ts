@@ -10,7 +10,7 @@ import { expectStatus } from '../support/placement.ts'
 import { dateAt, instances, Reservation, type Shown } from '../support/reservation.ts'
 import { Book, type Outcome } from './book.ts'
 
-const CAPACITY = { claims: 16, nodes: 3, machines: 2, slots: 8 }
+const CAPACITY = { claims: 28, nodes: 3, machines: 2, slots: 8 }
 const CLIENTS = { claims: 6, allocations: 4, leases: 3, machines: 2, readers: 1 }
 type Kind = keyof typeof CLIENTS
 const KINDS = Object.keys(CLIENTS) as Kind[]
@@ -33,6 +33,11 @@ interface Seen {
   gapMs: number
 }
 
+interface Held {
+  consumer: string
+  generation: number
+}
+
 export class Load {
   readonly seen: Seen = {
     done: { claims: 0, allocations: 0, leases: 0, machines: 0, readers: 0 },
@@ -52,7 +57,11 @@ export class Load {
   #machines: string[] = []
   #beganAt = 0
   #kept = 0
+  /** What each client of claims has, for the next run. */
+  readonly #mine: Held[][] = []
   #lastDone = 0
+  /** The last refusal, in the words of the server. */
+  #last = ''
 
   private constructor(lease: typeof LEASE) {
     this.#lease = lease
@@ -71,6 +80,12 @@ export class Load {
     this.close()
     this.#metal = new Baremetal(...origins)
     this.#leases = new Reservation(...origins)
+  }
+
+  /** Clients under way go on with these servers alone. */
+  to(...origins: string[]): void {
+    this.#metal.origins = this.#metal.placement.origins = origins
+    this.#leases.at(...origins)
   }
 
   close(): void {
@@ -92,7 +107,7 @@ export class Load {
   async during(fault: () => Promise<void>): Promise<void> {
     const over = new AbortController()
     const work: Record<Kind, (index: number) => Promise<void>> = {
-      claims: index => this.#claim(over.signal, chance(index)),
+      claims: index => this.#claim(over.signal, chance(index), index),
       allocations: () => this.#allocate(over.signal),
       leases: index => this.#reserve(over.signal, chance(index)),
       machines: index => this.#operate(over.signal, this.#machines[index]!),
@@ -118,14 +133,13 @@ export class Load {
 
   async #progress(failed: AbortSignal): Promise<void> {
     const before = { ...this.seen.done }
-    await waitFor(
-      'all kinds of clients get on',
-      async () => {
-        failed.throwIfAborted()
-        return KINDS.every(kind => this.seen.done[kind] >= before[kind] + 4)
-      },
-      PATIENCE_MS,
-    )
+    const isStuck = (kind: Kind) => this.seen.done[kind] < before[kind] + 4
+    const deadline = performance.now() + PATIENCE_MS
+    while (KINDS.some(isStuck)) {
+      failed.throwIfAborted()
+      assert.ok(performance.now() < deadline, `${KINDS.filter(isStuck).join(', ')} don't get on: ${this.#last}`)
+      await sleep(PAUSE_MS)
+    }
   }
 
   /** What an answer says of its change. All else than a clear word, or 503 with a time to come again, is a failure. */
@@ -153,6 +167,7 @@ export class Load {
       return 'done'
     }
     const { status } = expectStatus(answer, 409, 503)
+    this.#last = `${status} to ${kind}: ${JSON.stringify(answer.body).slice(0, 300)}`
     if (status === 409) this.seen.refused++
     if (status === 409) return sleep(PAUSE_MS, 'refused')
     assert.match(String(answer.headers['retry-after']), /^\d+$/, 'a 503 says when to come again')
@@ -167,13 +182,13 @@ export class Load {
   }
 
   /** Takes parts of one provider, changes them and gives them back. A consumer whose state is unknown is left alone. */
-  async #claim(over: AbortSignal, below: (limit: number) => number): Promise<void> {
+  async #claim(over: AbortSignal, below: (limit: number) => number, index: number): Promise<void> {
     const api = this.#metal.placement
-    let mine: { consumer: string; generation: number }[] = []
+    let mine = this.#mine[index] ?? []
     while (!over.aborted) {
       const what = below(3)
       const one = (what > 0 && mine.pop()) || { consumer: randomUUID(), generation: 0 }
-      const amount = what === 2 && one.generation > 0 ? null : 1 + below(3)
+      const amount = what === 2 && one.generation > 0 ? null : 1 + below(4)
       const claims = { [this.#provider]: { VCPU: amount ?? 0 } }
       const ask = () =>
         amount === null
@@ -186,10 +201,11 @@ export class Load {
       // Room for others, and for growth.
       if (mine.length > 2) mine = await this.#release(mine)
     }
+    this.#mine[index] = mine
   }
 
-  async #release(mine: { consumer: string; generation: number }[]) {
-    const [{ consumer }, ...rest] = mine as [(typeof mine)[number], ...typeof mine]
+  async #release(mine: Held[]): Promise<Held[]> {
+    const [{ consumer }, ...rest] = mine as [Held, ...Held[]]
     const ask = () => this.#metal.placement.del(`/allocations/${consumer}`)
     const outcome = await this.#change('claims', `claim ${consumer}`, null, ask)
     return outcome === 'refused' ? mine : rest
@@ -272,13 +288,15 @@ export class Load {
   async expectKept(atNs?: bigint): Promise<void> {
     await this.#ready()
     this.#book.compare(await this.#found(), atNs)
-    for (const lease of await this.#ownLeases()) assert.equal(lease.status, 'PENDING', 'no lease starts before its time')
+    for (const lease of await this.#ownLeases())
+      assert.equal(lease.status, 'PENDING', 'no lease starts before its time')
     const allocations = await this.#metal.settledOf(this.#name, PATIENCE_MS)
     const had = allocations.flatMap(({ node_uuid: node }) => (node ? [node] : []))
     assert.equal(new Set(had).size, had.length, 'two allocations have one node')
     for (const { uuid, node_uuid: node } of allocations) {
       const told = this.#nodes.get(uuid)
-      if (told && told.atNs <= (atNs ?? told.atNs)) assert.equal(node, told.node, `${uuid} has another node than it was told`)
+      if (told && told.atNs <= (atNs ?? told.atNs))
+        assert.equal(node, told.node, `${uuid} has another node than it was told`)
     }
     await this.#atRest()
     await this.#memoryAgrees()

@@ -60,7 +60,10 @@ describe('a PostgreSQL', () => {
 
   test('is paused, and goes on', t =>
     nothingIsLost(t, apis(), async () => {
-      const children = execFileSync('pgrep', ['-P', String(postgres.pid())]).toString().trim().split('\n')
+      const children = execFileSync('pgrep', ['-P', String(postgres.pid())])
+        .toString()
+        .trim()
+        .split('\n')
       const all = [postgres.pid(), ...children.map(Number)]
       for (const pid of all) process.kill(pid, 'SIGSTOP')
       await sleep(AWAY_MS)

@@ -91,13 +91,17 @@ class Content {
 
 function contentOf(name: string, base: Buffer | undefined, steps: readonly Step[], unsynced: Unsynced): Buffer | null {
   const folder = dirname(name)
-  const mine = steps.filter(({ file }) => file === name)
-  // A file that is new is there once its folder has been synced; before that it is as any other thing unsynced.
-  const made = steps.findIndex(({ file }) => file === name)
-  const isKnown = steps.findLastIndex(({ file, kind }) => file === folder && kind === 'synced') > made
-  if (base === undefined && !isKnown && !happens(unsynced)) return null
+  // That a file is made or removed is sure once its folder has been synced.
+  const listed = steps.findLastIndex(({ file, kind }) => file === folder && kind === 'synced')
+  const removed = steps.findLastIndex(
+    ({ file, kind }, index) => file === name && kind === 'unlinked' && (index < listed || happens(unsynced)),
+  )
+  const made = steps.findIndex(({ file }, index) => index > removed && file === name)
+  const isOld = removed < 0 && base !== undefined
+  if (!isOld && (made < 0 || (made > listed && !happens(unsynced)))) return null
+  const mine = steps.filter(({ file }, index) => index > removed && file === name)
   const synced = mine.findLastIndex(({ kind }) => kind === 'synced')
-  const content = new Content(base)
+  const content = new Content(isOld ? base : undefined)
   for (const [index, step] of mine.entries()) {
     const fate = index < synced ? 'kept' : unsynced
     if (step.kind === 'truncated' && happens(fate)) content.resize(step.offset)

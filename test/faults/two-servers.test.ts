@@ -44,7 +44,10 @@ describe('a second server on one SQLite file', () => {
     'a relative path': { name: () => relative(process.cwd(), file!), says: SERVED },
     'a path with dots and slashes': { name: () => `${elsewhere}/..//./holdfast.db`, says: SERVED },
     'a symbolic link': { name: () => linked(join(elsewhere!, 'link.db'), file!), says: SERVED },
-    'a symbolic link to its folder': { name: () => join(linked(join(folder, 'linked'), folder), 'holdfast.db'), says: SERVED },
+    'a symbolic link to its folder': {
+      name: () => join(linked(join(folder, 'linked'), folder), 'holdfast.db'),
+      says: SERVED,
+    },
     'its folder mounted elsewhere': { name: () => bind(folder, mount!) && join(mount!, 'holdfast.db'), says: SERVED },
     'the file mounted elsewhere': {
       name: () => {

@@ -18,6 +18,8 @@ const MORE = [
   'test/failover/**',
   'test/soak/soak.test.ts',
   'test/**/crash.test.ts',
+  // Minutes: processes and databases start, fail and start again.
+  'test/faults/@(backup|bmc|clock|network|postgres|power-cut|processes|upgrade).test.ts',
 ]
 
 /** Files that `npm test` runs with few rounds and samples, and `npm run test:more` again with all of them. */

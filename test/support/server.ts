@@ -54,9 +54,14 @@ export interface Command {
 }
 
 /** Runs bin/holdfast, without the settings in this process's environment. */
-export function runHoldfast(args: readonly string[], environment: Record<string, string> = {}, cwd = '/tmp'): Command {
+export function runHoldfast(
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  cwd = '/tmp',
+  bin = BIN,
+): Command {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_'))
-  const child = spawn(BIN, args, {
+  const child = spawn(bin, args, {
     cwd,
     env: { ...Object.fromEntries(inherited), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
