@@ -7,9 +7,9 @@ export const leaseMutants: readonly Mutant[] = [
   {
     name: 'leases-start-and-end-early',
     breaks: 'leases start and end five seconds early',
-    file: START_AND_END,
-    from: 'return at !== undefined && at !== null && at <= now',
-    to: 'return at !== undefined && at !== null && at <= now + 5_000',
+    file: 'src/leases/lifecycle/duty.ts',
+    from: '  const { store, clock } = context\n  for (;;) {',
+    to: '  const { store } = context\n  const { clock: real } = context\n  const clock = Object.assign(Object.create(real), { now: () => real.now() + 5_000 }) as typeof real\n  context = { ...context, clock }\n  for (;;) {',
     mix: 'leases',
     faults: 'none',
     seeds: 3,

@@ -92,14 +92,4 @@ export const memoryMutants: readonly Mutant[] = [
     faults: 'none',
     seeds: 5,
   },
-  {
-    name: 'taken-nodes-are-not-noted',
-    breaks: 'a conductor’s lock changes the node’s row, and memory is not told',
-    file: 'src/metal/conductors/taking.ts',
-    from: '  for (const node of taken) yield* noteNode(node)\n',
-    to: '',
-    mix: 'nodes',
-    faults: 'none',
-    seeds: 3,
-  },
 ]

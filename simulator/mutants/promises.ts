@@ -110,10 +110,10 @@ export const promiseMutants: readonly Mutant[] = [
   },
   {
     name: 'allocations-end-early',
-    breaks: 'allocations are ended two seconds before their end',
+    breaks: 'allocations are ended four seconds before their end',
     file: 'src/metal/expiry.ts',
     from: 'if (await endAllocations(options, now)) return limits.expiryRetryMs',
-    to: 'if (await endAllocations({ ...options, clock: { ...clock, now: () => clock.now() + 2_000 } as typeof clock }, now + 2_000)) return limits.expiryRetryMs',
+    to: 'if (await endAllocations({ ...options, clock: { ...clock, now: () => clock.now() + 4_000 } as typeof clock }, now + 4_000)) return limits.expiryRetryMs',
     mix: 'expiry',
     faults: 'none',
     seeds: 3,

@@ -43,16 +43,6 @@ export const storeMutants: readonly Mutant[] = [
     seeds: 20,
   },
   {
-    name: 'changes-without-entry-are-not-told',
-    breaks: 'a transaction without an audit entry leaves no row for other processes',
-    file: 'src/store/postgres-attempt.ts',
-    from: 'const logged = report.isEmpty ? null',
-    to: 'const logged = report.entries.length === 0 ? null',
-    mix: 'nodes',
-    faults: 'none',
-    seeds: 5,
-  },
-  {
     name: 'only-the-first-provider-is-told',
     breaks: 'of a transaction that changes several providers others read one',
     file: 'src/store/log.ts',
