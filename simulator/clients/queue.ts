@@ -68,7 +68,8 @@ export function waiter({ model, line, who, resourceClass, until, pauseMs, tolera
         if (status === 404 || body?.state === 'error') return
         if (body?.state === 'active') {
           standing.activeAt = service.now()
-          return void (await service.sleep(chance.int(pauseMs)))
+          await service.sleep(chance.int(pauseMs))
+          return
         }
         const other = waits && body?.state === 'allocating' ? line.overtaker(standing, at, toleranceMs) : undefined
         if (other) {
