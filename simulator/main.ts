@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { MIXES } from './faults.ts'
 import type { Outcome, Wish } from './worker.ts'
 
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url))
@@ -98,6 +99,10 @@ const wish = {
   }),
   isTraced: given.trace,
   isMinimised: !given.whole,
+}
+if (!Object.hasOwn(MIXES, wish.faults)) {
+  console.error(`there are no faults '${wish.faults}'; there are ${Object.keys(MIXES).join(', ')}`)
+  process.exit(2)
 }
 const left = [...seeds]
 let red = 0

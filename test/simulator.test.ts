@@ -38,6 +38,9 @@ void test('what is wrong with the arguments is said', async () => {
   const { code, said } = await simulate('--seeds', 'many')
   assert.equal(code, 2)
   assert.match(said, /--seeds must be a whole number from 1, not 'many'/)
+  const other = await simulate('--faults', 'floods')
+  assert.equal(other.code, 2)
+  assert.match(other.said, /there are no faults 'floods'; there are general, none/)
 })
 
 void test('all kinds of faults leave the service whole', async () => {
