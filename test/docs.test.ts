@@ -33,6 +33,8 @@ const NOT_RUN = [
   'docs/OPERATING.md: pg_dump -Fc -d postgres://holdfast:secret@db/holdfast -f holdfast.dump',
   'docs/PERFORMANCE.md: npm run bench -- claims',
   'docs/SCALING.md: npm run bench -- nova',
+  // test/simulator.test.ts runs the command.
+  'docs/SIMULATOR.md: npm run simulate -- --seed 7',
 ]
 
 /** Languages of blocks; commands go by one name, so that none is overlooked. */

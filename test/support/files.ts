@@ -16,6 +16,7 @@ const MORE = [
   'test/identity/real-keystone.test.ts',
   'test/store/oldest-postgres.test.ts',
   'test/**/crash.test.ts',
+  'test/simulator.test.ts',
 ]
 
 /** Files that `npm test` runs with few rounds and samples, and `npm run test:more` again with all of them. */
@@ -41,6 +42,7 @@ const ALONE: Record<string, string> = {
 /** Slow files start first. Otherwise one would run last, alone, while the other cores wait. */
 const LONG = [
   'test/docs.test.ts',
+  'test/simulator.test.ts',
   'test/browser/now.test.ts',
   'test/browser/craft.test.ts',
   'test/baremetal/conductors-allocations.test.ts',
