@@ -82,7 +82,7 @@ export const leaseMutants: readonly Mutant[] = [
     to: 'return starts.length === 0 ? null : Math.max(...starts)',
     mix: 'leases',
     faults: 'none',
-    seeds: 5,
+    seeds: 3,
   },
   {
     name: 'booking-does-not-look-again',
@@ -92,7 +92,7 @@ export const leaseMutants: readonly Mutant[] = [
     to: 'return places ?? proposed ? { places: places ?? request.wishes.map(() => new Map(proposed.map(id => [id, 1]))), held }',
     mix: 'leases',
     faults: 'none',
-    seeds: 20,
+    seeds: 3,
   },
   {
     name: 'healing-keeps-broken-nodes',

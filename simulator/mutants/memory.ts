@@ -70,7 +70,7 @@ export const memoryMutants: readonly Mutant[] = [
     to: 'if (!leasable || (known && leasable.version <= known.version)) return false',
     mix: 'leases',
     faults: 'connections',
-    seeds: 40,
+    seeds: 3,
   },
   {
     name: 'calendar-older-read-wins',
@@ -90,6 +90,6 @@ export const memoryMutants: readonly Mutant[] = [
     to: 'return true',
     mix: 'leases',
     faults: 'none',
-    seeds: 5,
+    seeds: 3,
   },
 ]

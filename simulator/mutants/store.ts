@@ -50,7 +50,7 @@ export const storeMutants: readonly Mutant[] = [
     to: '[...new Set(changes.map(change => change.provider))].slice(0, 1)',
     mix: 'claims',
     faults: 'none',
-    seeds: 5,
+    seeds: 3,
   },
   {
     name: 'feed-cursor-at-xmax',
@@ -60,7 +60,7 @@ export const storeMutants: readonly Mutant[] = [
     to: '(xid >= pg_snapshot_xmax($1::pg_snapshot))\n    and origin',
     mix: 'claims',
     faults: 'connections',
-    seeds: 5,
+    seeds: 3,
   },
   {
     name: 'feed-cursor-moves-first',
