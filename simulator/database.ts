@@ -66,9 +66,10 @@ export async function startServer(): Promise<Server> {
     await postgres.stop()
     throw error
   }
+  const url = (name: string) => postgres.url(name)
   return {
-    url: postgres.url,
-    create: creator(postgres.url, maintenance),
+    url,
+    create: creator(url, maintenance),
     async stop() {
       await maintenance.end()
       await postgres.stop()

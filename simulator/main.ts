@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { Worker } from './employed.ts'
+import { MIXES } from './faults.ts'
 import type { Outcome } from './worker.ts'
 
 const STORY_LINES = 60
@@ -84,6 +85,10 @@ const wish = {
   }),
   isTraced: given.trace,
   isMinimised: !given.whole,
+}
+if (!Object.hasOwn(MIXES, wish.faults)) {
+  console.error(`there are no faults '${wish.faults}'; there are ${Object.keys(MIXES).join(', ')}`)
+  process.exit(2)
 }
 const left = [...seeds]
 let red = 0

@@ -90,7 +90,8 @@ async function hosts(stage: Stage, count: number): Promise<string[]> {
 }
 
 const claims: Mix = async stage => {
-  const made = await providers(stage, 3)
+  // Many, so that the last change of some is long ago at the end: a later one would repair memory.
+  const made = await providers(stage, 8, 6)
   return [
     ...times(4, () => claimer({ ...common(stage), providers: made })),
     stockkeeper({ ...common(stage), shared: made }),
@@ -193,7 +194,7 @@ const quota: Mix = async stage => {
 }
 
 const webhooks: Mix = async stage => {
-  const hook = { url: 'https://8.8.8.8/hook', types: ['allocation', 'node'] }
+  const hook = { url: 'https://8.8.8.8/hook', types: ['allocation', 'node'], project: null }
   await answered(stage, 'a webhook', () => stage.client.post('/holdfast/v1/webhooks', hook))
   return metal(stage)
 }

@@ -21,10 +21,13 @@ export function applyMutant(mutant: Mutant): void {
     load(loaded, context, next) {
       const result = next(loaded, context)
       if (loaded !== url.href) return result
-      return { ...result, source: mutated(mutant, String(result.source)) }
+      return { ...result, source: mutated(mutant, textOf(result.source)) }
     },
   })
 }
+
+const textOf = (source: string | ArrayBuffer | NodeJS.TypedArray | null | undefined): string =>
+  typeof source === 'string' ? source : Buffer.from(source as ArrayBuffer).toString()
 
 /** Whether a database that was migrated without the mutant lacks it. */
 export const isInSchema = ({ file }: Mutant): boolean => file.endsWith('.sql')

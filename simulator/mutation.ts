@@ -59,7 +59,7 @@ async function hunt(worker: Worker, mutant: Mutant, loadMs: number, seeds: numbe
       if (finding) return { mutant, seed, text: `${finding.check}: ${finding.text}` }
     } catch (error) {
       // It doesn't even start.
-      return { mutant, seed, text: String((error as Error).message) }
+      return { mutant, seed, text: (error as Error).message }
     }
   }
   return { mutant, seed: null, text: '' }

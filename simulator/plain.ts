@@ -112,9 +112,9 @@ const told = (finding: Finding) => {
 const take = (found: readonly Finding[]) => found.forEach(told)
 const loadMs = Number(process.env['LOAD_MS'] ?? 6_000)
 const cast = new Cast({ mix, service, chance, told, loadMs, pauseMs: 150 })
-let isOver = false
+const over = new AbortController()
 const watching = (async () => {
-  while (!isOver) {
+  while (!over.signal.aborted) {
     take(await cast.afterCommit(inside))
     await sleep(5)
   }
@@ -130,7 +130,7 @@ for (const { invariant, violations } of await checkEverything(store)) {
   if (violations > 0) told({ check: 'fsck', text: `${invariant}: ${violations}` })
 }
 await store.close()
-isOver = true
+over.abort()
 await watching
 console.log(`${mix}${mutant && ` with ${mutant}`}: ${findings.length} findings`)
 await opened.disposeAsync()

@@ -50,3 +50,6 @@ process.on('message', (wish: Wish | 'end') => {
   if (wish === 'end') void server?.then(started => started.stop()).then(() => process.exit(0))
   else fulfil(wish).then(answer, (error: unknown) => answer({ error: String((error as Error).stack) }))
 })
+
+// The parent is gone; the guard of PostgreSQL sees that we are too.
+process.on('disconnect', () => process.exit(1))

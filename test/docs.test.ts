@@ -39,6 +39,8 @@ const NOT_RUN = [
   'docs/RELIABILITY.md: npm run failover -- --times 20',
   'docs/RELIABILITY.md: npm run soak -- --minutes 30',
   'docs/SCALING.md: npm run bench -- nova',
+  // test/simulator.test.ts runs the command.
+  'docs/SIMULATOR.md: npm run simulate -- --seed 7',
 ]
 
 /** Languages of blocks; commands go by one name, so that none is overlooked. */

@@ -1,6 +1,5 @@
 // What checks see of the inside: the database itself, the copies in memory, and what machines have really done.
 import type { Memory } from '../../src/process/memory.ts'
-import type { Call } from '../../src/store/statement.ts'
 import type { Read } from '../../src/store/transaction.ts'
 
 /** A step that a machine was told to do. */
@@ -15,8 +14,8 @@ export interface Deed {
 
 export interface Inside {
   /** Asks the database beside the simulated network. Whole numbers come as numbers. */
-  rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>
-  now(): number
+  rows: <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>
+  now: () => number
   takeOverMs: number
   /** Of the processes that are up. */
   memories(): readonly { name: string; memory: Memory }[]
@@ -28,8 +27,8 @@ export async function read<T>({ rows }: Pick<Inside, 'rows'>, transaction: Read<
   let step = transaction.next()
   while (!step.done) {
     const answers = []
-    for (const { compiled, args } of step.value as readonly Call[]) {
-      const found = await rows(compiled.postgres.sql, compiled.postgres.bind(args)[0]!)
+    for (const { compiled, args } of step.value) {
+      const found = await rows(compiled.postgres.sql, compiled.postgres.bind(args)[0])
       answers.push({ rows: found, count: found.length })
     }
     step = transaction.next(answers)

@@ -10,10 +10,12 @@ const FREE = `n.provision_state = 'available' and n.maintenance = 0 and n.retire
   and not exists (select 1 from claims c where c.provider_id = n.provider_id)`
 
 export const STUCK: Record<string, Stuck> = {
-  'a node is locked': () =>
-    `select uuid || ' by ' || coalesce(reservation, '?') as what from nodes where lock_incarnation is not null`,
-  'a node is on its way': () =>
-    `select uuid || ' is ' || provision_state as what from nodes where transition is not null`,
+  'a node is locked': late =>
+    `select uuid || ' by ' || coalesce(reservation, '?') as what from nodes
+    where lock_incarnation is not null and coalesce(updated_at, created_at) < ${late}`,
+  'a node is on its way': late =>
+    `select uuid || ' is ' || provision_state as what from nodes
+    where transition is not null and coalesce(updated_at, created_at) < ${late}`,
   'a node is taken by nobody': () => `select n.uuid || ' by ' || n.instance_uuid as what from nodes n
     where n.instance_uuid is not null and not exists (select 1 from allocations a where a.node_id = n.id)`,
   'an allocation is not decided': late => `select uuid || ' since ' || created_at as what from allocations
@@ -23,7 +25,8 @@ export const STUCK: Record<string, Stuck> = {
   'an allocation waits, although a node is free': late => `select a.uuid || ' could have ' || n.uuid as what
     from allocations a join nodes n on n.resource_class = a.resource_class
     where a.state = 'allocating' and a.created_at < ${late} and a.traits = '[]' and a.candidate_nodes = '[]'
-      and (a.owner is null or a.owner = n.owner) and n.leasable = 0 and ${FREE}`,
+      and (a.owner is null or a.owner = n.owner) and n.leasable = 0
+      and coalesce(n.updated_at, n.created_at) < ${late} and ${FREE}`,
   'a hold is not over': late =>
     `select uuid || ' until ' || expires_at as what from reservations where expires_at < ${late}`,
   'a consumer has lapsed': late => `select uuid as what from consumers where expires_at < ${late}`,
@@ -48,12 +51,14 @@ export const STUCK: Record<string, Stuck> = {
     join nodes n on n.leasable = 1 and n.resource_class = bad.resource_class and n.pledged_at is null and ${FREE}
     where bad.maintenance = 1 and bad.updated_at < ${late} and l.status in ('PENDING', 'STARTING')
       and b.allocation is null and l.updated_at < ${late}`,
-  'an entry of the log has no place': () => `select l.id::text as what from log l where l.action <> ''
+  'an entry of the log has no place':
+    late => `select l.id::text as what from log l where l.action <> '' and l.at < ${late}
     and not exists (select 1 from log_order o where l.id = any(o.entries))`,
   'an entry of the log has two places': () => `select entry::text as what from log_order, unnest(entries) as entry
     group by entry having count(*) > 1`,
-  'the end of the log is not sealed': () => `select 'up to ' || head_last || ' of ' || h.last as what
-    from audit_chain, log_head h where h.last > head_last`,
+  'an entry of the log is not sealed': late => `select l.id::text as what from audit_chain
+    join log_order o on o.last > head_last join log l on l.id = any(o.entries)
+    where l.at < ${late} and (select count(*) from unnest(o.entries) as e (id) where e.id <= l.id) > head_last - o.first + 1`,
   'a delivery is late': late =>
     `select message as what from deliveries where status = 'pending' and created_at < ${late}`,
   'an event was put into the outbox twice': () =>

@@ -6,6 +6,6 @@ export async function withinLimit({ rows }: Pick<Inside, 'rows'>, project: strin
   const [found] = await rows<{ count: number }>(
     `select count(*) as count from allocations where project_id = '${project}' and state in ('active', 'allocating')`,
   )
-  if (Number(found!.count) <= most) return []
+  if (found!.count <= most) return []
   return [{ check: 'quota', text: `${project} has ${found!.count} nodes, and may have ${most}` }]
 }

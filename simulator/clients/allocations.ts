@@ -129,6 +129,7 @@ export function tenant({ model, who, as, classes, until, pauseMs, toleranceMs, l
         ? await decided(client, allocation, Math.min(until, service.now() + 5_000))
         : null
       await pause()
+      if (state === 'active' && allocation.until !== null && chance.happens(0.5)) await beforeEnd(allocation)
       if (state === 'active' && allocation.until !== null && chance.happens(0.5))
         await close(client, allocation, chance.int(1_500))
       // Without an end: nobody else gets the node meanwhile.
@@ -138,6 +139,13 @@ export function tenant({ model, who, as, classes, until, pauseMs, toleranceMs, l
       if (chance.happens(0.15) && allocation.until !== null) continue
       await giveBack(model, client, allocation)
       await pause()
+    }
+
+    async function beforeEnd(allocation: Allocation): Promise<void> {
+      const ms = allocation.until! - toleranceMs - 200 - service.now()
+      if (ms < 0 || service.now() + ms > until + 2_000) return
+      await service.sleep(ms)
+      await model.look(allocation.known, client)
     }
 
     /** Prolongs it shortly before its end, which is when others would end it. */

@@ -12,7 +12,7 @@ interface Node {
 const url = (uuid: string) => `/baremetal/v1/nodes/${uuid}`
 
 /** Waits until nothing works on the node any more, or the time is over; null if it is not known. */
-export async function rest(client: Client, uuid: string, until: number): Promise<Reply['body'] | null> {
+export async function rest(client: Client, uuid: string, until: number): Promise<Reply['body']> {
   const { service } = client
   for (;;) {
     const { status, body } = await client.get(url(uuid))

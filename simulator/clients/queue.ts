@@ -30,6 +30,9 @@ export class Line {
   }
 }
 
+/** So long after the load everyone has been served. */
+const PATIENCE_MS = 25_000
+
 interface Options {
   model: Model
   line: Line
@@ -59,13 +62,14 @@ export function waiter({ model, line, who, resourceClass, until, pauseMs, tolera
     }
 
     async function stand(client: Client, standing: Standing, waits: boolean): Promise<void> {
-      while (service.now() < until) {
+      while (service.now() < until + PATIENCE_MS) {
         const at = service.now()
         const { status, body } = await client.get(`/baremetal/v1/allocations/${standing.allocation.name}`)
         if (status === 404 || body?.state === 'error') return
         if (body?.state === 'active') {
           standing.activeAt = service.now()
-          return void (await service.sleep(chance.int(pauseMs)))
+          await service.sleep(chance.int(pauseMs))
+          return
         }
         const other = waits && body?.state === 'allocating' ? line.overtaker(standing, at, toleranceMs) : undefined
         if (other) {
@@ -76,6 +80,10 @@ export function waiter({ model, line, who, resourceClass, until, pauseMs, tolera
         }
         await service.sleep(250)
       }
+      client.found(
+        'liveness',
+        `${standing.allocation.name} still waits, although those before it have long given the node back`,
+      )
     }
 
     async function untilGone(client: Client, allocation: Allocation): Promise<void> {

@@ -42,7 +42,7 @@ export const claimMutants: readonly Mutant[] = [
     to: '',
     mix: 'metal',
     faults: 'none',
-    seeds: 1,
+    seeds: 3,
   },
   {
     name: 'holds-end-early',
@@ -72,7 +72,7 @@ export const claimMutants: readonly Mutant[] = [
     to: 'update inventories as i set used = least(i.used + 2 * n.adds, i.capacity)\n',
     mix: 'claims',
     faults: 'none',
-    seeds: 1,
+    seeds: 3,
   },
   {
     name: 'call-tells-nobody',
@@ -112,7 +112,7 @@ export const claimMutants: readonly Mutant[] = [
     to: 'update providers as p set revision = p.revision\n    where p.id = any(of)',
     mix: 'claims',
     faults: 'none',
-    seeds: 1,
+    seeds: 3,
   },
   {
     name: 'release-locks-no-consumer',

@@ -7,9 +7,9 @@ export const leaseMutants: readonly Mutant[] = [
   {
     name: 'leases-start-and-end-early',
     breaks: 'leases start and end five seconds early',
-    file: START_AND_END,
-    from: 'return at !== undefined && at !== null && at <= now',
-    to: 'return at !== undefined && at !== null && at <= now + 5_000',
+    file: 'src/leases/lifecycle/duty.ts',
+    from: '  const { store, clock } = context\n  for (;;) {',
+    to: '  const { store } = context\n  const { clock: real } = context\n  const clock = Object.assign(Object.create(real), { now: () => real.now() + 5_000 }) as typeof real\n  context = { ...context, clock }\n  for (;;) {',
     mix: 'leases',
     faults: 'none',
     seeds: 3,
@@ -82,7 +82,7 @@ export const leaseMutants: readonly Mutant[] = [
     to: 'return starts.length === 0 ? null : Math.max(...starts)',
     mix: 'leases',
     faults: 'none',
-    seeds: 5,
+    seeds: 3,
   },
   {
     name: 'booking-does-not-look-again',
@@ -92,7 +92,7 @@ export const leaseMutants: readonly Mutant[] = [
     to: 'return places ?? proposed ? { places: places ?? request.wishes.map(() => new Map(proposed.map(id => [id, 1]))), held }',
     mix: 'leases',
     faults: 'none',
-    seeds: 20,
+    seeds: 3,
   },
   {
     name: 'healing-keeps-broken-nodes',

@@ -12,7 +12,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'return allocation && node && traits',
     mix: 'bookings',
     faults: 'none',
-    seeds: 20,
+    seeds: 3,
   },
   {
     name: 'grant-does-not-look-again',
@@ -66,7 +66,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: '[...mine.map(job => job.wish), ...others.slice(others.length).map(wishOf)]',
     mix: 'queue',
     faults: 'none',
-    seeds: 20,
+    seeds: 3,
   },
   {
     name: 'last-come-first-served',
@@ -96,7 +96,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: '      left =',
     mix: 'alone',
     faults: 'none',
-    seeds: 10,
+    seeds: 3,
   },
   {
     name: 'expiry-does-not-look-again',
@@ -110,10 +110,10 @@ export const promiseMutants: readonly Mutant[] = [
   },
   {
     name: 'allocations-end-early',
-    breaks: 'allocations are ended two seconds before their end',
+    breaks: 'allocations are ended four seconds before their end',
     file: 'src/metal/expiry.ts',
     from: 'if (await endAllocations(options, now)) return limits.expiryRetryMs',
-    to: 'if (await endAllocations({ ...options, clock: { ...clock, now: () => clock.now() + 2_000 } as typeof clock }, now + 2_000)) return limits.expiryRetryMs',
+    to: 'if (await endAllocations({ ...options, clock: { ...clock, now: () => clock.now() + 4_000 } as typeof clock }, now + 4_000)) return limits.expiryRetryMs',
     mix: 'expiry',
     faults: 'none',
     seeds: 3,
@@ -146,7 +146,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'return leasable === 0 || (until !== null && (pledged_at === null || until <= pledged_at + 20_000))',
     mix: 'bookings',
     faults: 'none',
-    seeds: 5,
+    seeds: 3,
   },
   {
     name: 'renewed-hold-ends-as-before',
@@ -156,7 +156,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: '',
     mix: 'holds',
     faults: 'none',
-    seeds: 2,
+    seeds: 3,
   },
   {
     name: 'one-instance-holds-twice',
@@ -176,7 +176,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: '  if (project === "") yield* one(standInLine({ project }))\n',
     mix: 'quota',
     faults: 'none',
-    seeds: 20,
+    seeds: 3,
   },
   {
     name: 'everyone-sees-every-allocation',

@@ -43,16 +43,6 @@ export const storeMutants: readonly Mutant[] = [
     seeds: 20,
   },
   {
-    name: 'changes-without-entry-are-not-told',
-    breaks: 'a transaction without an audit entry leaves no row for other processes',
-    file: 'src/store/postgres-attempt.ts',
-    from: 'const logged = report.isEmpty ? null',
-    to: 'const logged = report.entries.length === 0 ? null',
-    mix: 'nodes',
-    faults: 'none',
-    seeds: 5,
-  },
-  {
     name: 'only-the-first-provider-is-told',
     breaks: 'of a transaction that changes several providers others read one',
     file: 'src/store/log.ts',
@@ -60,7 +50,7 @@ export const storeMutants: readonly Mutant[] = [
     to: '[...new Set(changes.map(change => change.provider))].slice(0, 1)',
     mix: 'claims',
     faults: 'none',
-    seeds: 5,
+    seeds: 3,
   },
   {
     name: 'feed-cursor-at-xmax',
@@ -70,7 +60,7 @@ export const storeMutants: readonly Mutant[] = [
     to: '(xid >= pg_snapshot_xmax($1::pg_snapshot))\n    and origin',
     mix: 'claims',
     faults: 'connections',
-    seeds: 5,
+    seeds: 3,
   },
   {
     name: 'feed-cursor-moves-first',

@@ -12,7 +12,7 @@ export const tellingMutants: readonly Mutant[] = [
     to: "where action <> '' and (xid >= pg_snapshot_xmax(head.cursor));",
     mix: 'claims',
     faults: 'connections',
-    seeds: 10,
+    seeds: 3,
   },
   {
     name: 'two-order-the-log-at-once',

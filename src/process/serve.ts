@@ -22,7 +22,6 @@ import { UsageError } from '../shared/usage-error.ts'
 import { createLog } from '../measure/log.ts'
 import { Memory } from './memory.ts'
 import { migrateStore } from './migrate.ts'
-import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
 import { Calls } from '../metal/calls/asking.ts'
@@ -50,7 +49,7 @@ import { driversFor, enabledDrivers } from './drivers.ts'
 import { novaFor } from './nova.ts'
 
 /** What a process takes from outside. The simulator brings its own. */
-export interface Surroundings {
+interface Surroundings {
   log: Logger
   metrics: Metrics
   /** Makes the connections to PostgreSQL; by default sockets. */
@@ -87,7 +86,7 @@ export async function assembleApi(
   role: 'serve' | 'api',
   opened: AsyncDisposableStack,
   surroundings: Surroundings,
-): Promise<{ app: FastifyInstance; context: Context; memory: Memory }> {
+): Promise<{ app: Awaited<ReturnType<typeof createApp>>; context: Context; memory: Memory }> {
   const place = await openPlace(config, role, opened, surroundings)
   const { store, log, metrics, census, drivers, clock, memory, publisher, policy, carrier, bell } = place
   const claims = new ClaimQueue(store, clock, {

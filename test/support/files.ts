@@ -20,6 +20,7 @@ const MORE = [
   'test/**/crash.test.ts',
   // Minutes: processes and databases start, fail and start again.
   'test/faults/@(backup|bmc|clock|network|postgres|power-cut|processes|upgrade).test.ts',
+  'test/simulator.test.ts',
 ]
 
 /** Files that `npm test` runs with few rounds and samples, and `npm run test:more` again with all of them. */
@@ -45,6 +46,7 @@ const ALONE: Record<string, string> = {
 /** Slow files start first. Otherwise one would run last, alone, while the other cores wait. */
 const LONG = [
   'test/docs.test.ts',
+  'test/simulator.test.ts',
   'test/browser/now.test.ts',
   'test/browser/craft.test.ts',
   'test/baremetal/conductors-allocations.test.ts',

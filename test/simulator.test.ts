@@ -1,0 +1,51 @@
+// The simulator: the same seed is the same run, in any real process, and seeds are green.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { test } from 'node:test'
+
+const MAIN = fileURLToPath(new URL('../simulator/main.ts', import.meta.url))
+const SHORT = ['--load', '4', '--mix', 'first']
+
+/** What the command prints, and how it ends. */
+async function simulate(...args: string[]): Promise<{ code: number; printed: string; said: string }> {
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = once(child, 'close')
+  const [printed, said] = await Promise.all(
+    [child.stdout, child.stderr].map(async stream => (await stream.toArray()).join('')),
+  )
+  return { code: Number((await ended)[0]), printed: printed!, said: said! }
+}
+
+/** The hash over all that happened in each seed. */
+const hashesIn = (printed: string) =>
+  [...printed.matchAll(/^seed (\d+): (\w+), hash (\w+)/gm)].map(([, ...found]) => found).sort()
+
+void test('a seed is the same run in separate processes, whatever else runs beside it, and another seed is another', async () => {
+  const [together, first, second] = await Promise.all([
+    simulate('--seed', '11', '--seeds', '2', '--workers', '1', ...SHORT),
+    simulate('--seed', '11', ...SHORT),
+    simulate('--seed', '12', ...SHORT),
+  ])
+  assert.deepEqual([together.code, first.code, second.code], [0, 0, 0], together.printed + first.said)
+  const hashes = hashesIn(together.printed)
+  assert.deepEqual(hashes, [...hashesIn(first.printed), ...hashesIn(second.printed)])
+  assert.notEqual(hashes[0]![2], hashes[1]![2])
+})
+
+void test('what is wrong with the arguments is said', async () => {
+  const { code, said } = await simulate('--seeds', 'many')
+  assert.equal(code, 2)
+  assert.match(said, /--seeds must be a whole number from 1, not 'many'/)
+  const other = await simulate('--faults', 'floods')
+  assert.equal(other.code, 2)
+  assert.match(other.said, /there are no faults 'floods'; there are general, none/)
+})
+
+void test('all kinds of faults leave the service whole', async () => {
+  const runs = ['crashes', 'connections', 'outages'].map(faults =>
+    simulate('--seed', '21', '--faults', faults, ...SHORT),
+  )
+  for (const { code, printed, said } of await Promise.all(runs)) assert.equal(code, 0, printed + said)
+})
