@@ -106,10 +106,13 @@ export class Attempt {
       while (!step.done) {
         // `begin` is sent with the first burst.
         const calls = step.value
-        const sent = opened === null ? [...this.#freshPlans(), (opened = this.#begin())] : []
-        const isRun = calls.some(({ kind }) => kind === 'query' || kind === 'command')
-        const before = isRun ? this.#sendLater() : []
-        const [answers] = await Promise.all([Promise.all(calls.map(call => this.#take(call))), ...sent, ...before])
+        const answers = await this.#inOnePiece(() => {
+          const sent = opened === null ? [...this.#freshPlans(), (opened = this.#begin())] : []
+          const isRun = calls.some(({ kind }) => kind === 'query' || kind === 'command')
+          const before = isRun ? this.#sendLater() : []
+          const taken = Promise.all(calls.map(call => this.#take(call)))
+          return Promise.all([taken, ...sent, ...before]).then(() => taken)
+        })
         step = transaction.next(answers)
       }
       if (opened) await this.#commit()
@@ -117,6 +120,17 @@ export class Attempt {
     } catch (error) {
       if (opened) await this.#client.query('rollback').catch(() => {})
       throw error
+    }
+  }
+
+  /** Statements that are sent together go down the wire together: writing each by itself costs as much as all else. */
+  #inOnePiece<T>(send: () => T): T {
+    const { stream } = (this.#client as unknown as Session).connection
+    stream.cork()
+    try {
+      return send()
+    } finally {
+      stream.uncork()
     }
   }
 
@@ -159,12 +173,14 @@ export class Attempt {
 
   async #commit(): Promise<void> {
     const { report } = this
-    const before = this.#sendLater()
-    const logged = report.isEmpty ? null : this.#execute(append({ rows: rowsOf(report, this.#options.origin) }))
-    const told = report.history.length === 0 ? null : this.#execute(appendHistory({ rows: report.history }))
-    this.#options.write?.committing()
     try {
-      await Promise.all([...before, logged, told, this.#client.query('commit')])
+      await this.#inOnePiece(() => {
+        const before = this.#sendLater()
+        const logged = report.isEmpty ? null : this.#execute(append({ rows: rowsOf(report, this.#options.origin) }))
+        const told = report.history.length === 0 ? null : this.#execute(appendHistory({ rows: report.history }))
+        this.#options.write?.committing()
+        return Promise.all([...before, logged, told, this.#client.query('commit')])
+      })
     } catch (error) {
       if (this.#xid === null) throw error
       await this.#settle(error)
