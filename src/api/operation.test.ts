@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { APIS } from './documents.ts'
 import { requireDeclared, requireParameter } from './operation.ts'
 import { check } from './schema.ts'
 import { Type } from '../shared/type.ts'
@@ -17,4 +18,12 @@ test('nor can a parameter', () => {
   assert.throws(() => requireParameter(query, 'marker'), /marker/)
   assert.throws(() => requireParameter(query, '__proto__'))
   assert.throws(() => requireParameter(undefined, 'limit'))
+})
+
+test('every form that an operation declares can be checked, before the first client sends one', () => {
+  const operations = Object.values(APIS).flatMap(({ routes }) => routes.map(({ operation }) => operation))
+  const forms = operations.flatMap(({ body = [], query = [] }) => [...body, ...query])
+  const checks = forms.filter(form => typeof form === 'function') as unknown as ReturnType<typeof check>[]
+  assert.ok(checks.length > 50, `there are only ${checks.length}`)
+  for (const checked of checks) assert.equal(checked(Symbol('nothing that JSON has')).ok, false)
 })

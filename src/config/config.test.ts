@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { UsageError } from '../shared/usage-error.ts'
 import { loadConfig } from './config.ts'
 import { mask } from './mask.ts'
-import { printable } from './settings.ts'
+import { type Given, KEYS, printable, SETTINGS } from './settings.ts'
 
 function fileWith(content: string): string {
   const path = join(mkdtempSync(join(tmpdir(), 'holdfast-config-')), 'holdfast.yaml')
@@ -76,4 +76,9 @@ test('a catalog that can not be shown is refused in words', () => {
   )
   const file = fileWith('catalog:\n  image: hidden\n  network: {name: neutron, url: "http://n"}\n')
   assert.deepEqual(loadConfig({}, {}, file).catalog['network'], { name: 'neutron', url: 'http://n' })
+})
+
+test('every default would be right if it were given', () => {
+  const defaults: Given = Object.fromEntries(KEYS.map(key => [key, structuredClone(SETTINGS[key].fallback)]))
+  assert.deepEqual(loadConfig(defaults, {}, undefined), loadConfig({}, {}, undefined))
 })

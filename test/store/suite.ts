@@ -5,7 +5,18 @@ import { Problem, problem } from '../../src/problems/problem.ts'
 import { migrate, pendingMigrations } from '../../src/store/migrate.ts'
 import type { Change } from '../../src/store/change.ts'
 import type { Store } from '../../src/store/store.ts'
-import { all, inTurns, note, one, run, runAll, sideBySide, together, type Write } from '../../src/store/transaction.ts'
+import {
+  all,
+  inTurns,
+  later,
+  note,
+  one,
+  run,
+  runAll,
+  sideBySide,
+  together,
+  type Write,
+} from '../../src/store/transaction.ts'
 import * as sql from './statements.ts'
 import { asId } from '../support/ids.ts'
 
@@ -48,6 +59,33 @@ export function storeSuite(open: () => Promise<Store>): void {
     })
     assert.equal(found?.name, 'OWN')
     assert.equal(found.created_at, NOW)
+  })
+
+  test('what a write leaves for later is there for its next statement, and with the commit', async () => {
+    const seen = await store.write(function* () {
+      yield* later([sql.addTrait({ name: 'LATER_1', now: NOW })])
+      const [found, made] = yield* sideBySide([one(sql.traitByName({ name: 'LATER_1' })), create('LATER_2')])
+      yield* later([sql.raiseTime({ name: 'LATER_1' }), sql.addTrait({ name: 'LATER_3', now: NOW })])
+      return [found?.created_at, made]
+    })
+    assert.deepEqual(seen, [NOW, undefined])
+    assert.deepEqual(await names('LATER'), ['LATER_1', 'LATER_2', 'LATER_3'])
+    assert.equal((await store.read(() => one(sql.traitByName({ name: 'LATER_1' }))))?.created_at, NOW + 1)
+  })
+
+  test('what is refused of that undoes the write, and its changes are not told', async () => {
+    const told: unknown[] = []
+    const stop = store.onCommit(({ changes }) => void told.push(...changes))
+    const double = store.write(function* () {
+      yield* create('UNDONE_1')
+      yield* later([sql.addTrait({ name: 'UNDONE_2', now: NOW }), sql.addTrait({ name: 'UNDONE_1', now: NOW })])
+      yield* note([{ provider: asId(1) }])
+    })
+    await assert.rejects(double)
+    stop()
+    assert.deepEqual(told, [])
+    assert.deepEqual(await names('UNDONE'), [])
+    await store.write(() => create('UNDONE_1'))
   })
 
   test('a write that fails leaves nothing, wherever it fails', async () => {
