@@ -52,7 +52,7 @@ export const claimMutants: readonly Mutant[] = [
     to: 'lapsedOf({ owner, limit, now: now + 3_000 })',
     mix: 'holds',
     faults: 'none',
-    seeds: 3,
+    seeds: 6,
   },
   {
     name: 'call-claims-dedicated-hosts',

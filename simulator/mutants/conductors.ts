@@ -107,7 +107,7 @@ export const conductorMutants: readonly Mutant[] = [
     to: '!live.has(affinity) && live.size === 0 && (hostname === null',
     mix: 'metal',
     faults: 'crashes',
-    seeds: 5,
+    seeds: 3,
   },
   {
     name: 'failed-steps-count-as-done',

@@ -136,7 +136,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'if (node?.uuid === "") yield* requireUntil(node, expiresAt, access)',
     mix: 'bookings',
     faults: 'none',
-    seeds: 5,
+    seeds: 9,
   },
   {
     name: 'extended-without-the-node',
