@@ -8,6 +8,7 @@ import { minutes, oneOf, orNull, port, type Setting, text, yesOrNo } from './kin
 import { COMPUTE_SETTINGS } from './compute-settings.ts'
 import { LEASE_SETTINGS } from './lease-settings.ts'
 import { mask } from './mask.ts'
+import { REQUEST_SETTINGS } from './request-settings.ts'
 import { WEBHOOK_SETTINGS } from './webhook-settings.ts'
 import { Type } from '../shared/type.ts'
 
@@ -150,30 +151,7 @@ const TABLE = {
     fallback: limits.poolConnectionsMax,
     help: 'most connections to PostgreSQL at once for requests',
   },
-  requestsMax: {
-    flag: 'requests-max <number>',
-    is: Type.Integer({ minimum: 2, maximum: 100_000 }),
-    fallback: limits.requestsMax,
-    help: 'most requests in flight at once; further ones are told to come back',
-  },
-  requestShare: {
-    flag: 'request-share <percent>',
-    is: Type.Integer({ minimum: 1, maximum: 100 }),
-    fallback: limits.requestSharePercent,
-    help: 'the part of these that one project or address may have once half of them are taken',
-  },
-  streamsMax: {
-    flag: 'streams-max <number>',
-    is: Type.Integer({ minimum: 1, maximum: 100_000 }),
-    fallback: limits.streamsMax,
-    help: 'most streams of events at once; further ones are told to come back',
-  },
-  lingerMs: {
-    flag: 'linger-ms <ms>',
-    is: Type.Integer({ minimum: 0, maximum: limits.lingerMsMax }),
-    fallback: limits.lingerMs,
-    help: 'when it is told to stop, it goes on serving this long, and each answer says that its connection ends',
-  },
+  ...REQUEST_SETTINGS,
   eventSource: {
     flag: 'event-source <name>',
     is: Type.String({ pattern: '^[!-~]{1,255}$' }),

@@ -88,7 +88,12 @@ export function startLoad({ origins, world, promises, seed, pauseMs = 10 }: Load
   }
 }
 
-const text = (amounts: object) => JSON.stringify(Object.entries(amounts).sort())
+const text = (amounts: object) =>
+  JSON.stringify(
+    Object.entries(amounts)
+      .map(entry => JSON.stringify(entry))
+      .toSorted(),
+  )
 
 /** Claims of new consumers, also more than there is room for, and releases. */
 async function claims({ world, promises, metal: { placement }, done, isOver, below, pauseMs }: Client): Promise<void> {
