@@ -27,7 +27,7 @@ export const claimMutants: readonly Mutant[] = [
   {
     name: 'new-claims-overwrite',
     breaks: 'a claim for a new consumer is taken, although the consumer has appeared meanwhile with other claims',
-    file: 'src/ledger/claims/batch.ts',
+    file: 'src/ledger/claims/open-book.ts',
     from: "if (claimRows.some(row => !locked.has(row.uuid))) throw new StoreConflict('consumer_appeared')",
     to: '',
     mix: 'claims',
