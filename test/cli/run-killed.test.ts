@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test'
 import { type Allocation, ApiError, type Holdfast } from '../../src/client/index.ts'
 import { inParallel } from '../races/clients.ts'
 import { atShell, hasScript, type Person, until } from './person.ts'
+import { isAlive } from '../support/alive.ts'
 
 const ROUNDS = 20
 const NODES = 5
@@ -30,7 +31,7 @@ const onServer = (person: Person) => {
     for (let at = 0; at < NODES; at++) await person.node(`node-${at}`, `kind-${at}`)
   })
   // What a test that fails leaves behind would keep us.
-  after(() => pids.filter(isRunning).forEach(pid => process.kill(pid, 'SIGKILL')))
+  after(() => pids.filter(isAlive).forEach(pid => process.kill(pid, 'SIGKILL')))
   const nothingIsLeft = async () => {
     assert.equal((await server.fsck()).violations, 0)
     assert.deepEqual(await server.allocations.list(), [])
@@ -52,7 +53,7 @@ const onServer = (person: Person) => {
     assert.equal((await server.allocations.show(rival)).state, 'allocating', told)
     assert.equal(await end(), way === 'SIGTERM' ? 143 : 130, told)
     assert.equal(await isThere(held), false, `${told}: given back by the time it has ended`)
-    assert.equal(isRunning(pid), false, `${told}: the command has ended too`)
+    assert.equal(isAlive(pid), false, `${told}: the command has ended too`)
     await rivalGets(rival, held, told)
   }
 
@@ -69,7 +70,7 @@ const onServer = (person: Person) => {
       assert.equal((await server.allocations.show(rival)).state, 'allocating', 'before the end of the term')
       assert.equal(
         await until(
-          async () => isRunning(pid),
+          async () => isAlive(pid),
           running => !running,
         ),
         false,
@@ -148,11 +149,3 @@ const onServer = (person: Person) => {
 }
 
 atShell('holdfast run, ended in every way', onServer, { testClock: true })
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}

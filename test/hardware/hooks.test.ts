@@ -12,6 +12,7 @@ import { runProgram } from '../../src/metal/drivers/manual/program.ts'
 import { verdictOn } from '../../src/metal/drivers/manual/verdict.ts'
 import { limits } from '../../src/shared/limits.ts'
 import { headersFor } from '../../src/webhooks/signature.ts'
+import { isAlive } from '../support/alive.ts'
 import { waitFor } from '../support/baremetal.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
@@ -30,13 +31,6 @@ void describe('a program', () => {
   const run = (command: string[], { seconds = 60, input = '{}', signal = new AbortController().signal } = {}) =>
     runProgram({ program: { command, seconds }, words: [], input, signal })
   const sh = (text: string, options = {}) => run(['/bin/sh', '-c', text], options)
-  const isAlive = (pid: number) => {
-    try {
-      return process.kill(pid, 0)
-    } catch {
-      return false
-    }
-  }
   const pidIn = (file: string) =>
     waitFor(`${file} has a number`, async () => Number(await readFile(join(folder, file), 'utf8').catch(() => '')))
 

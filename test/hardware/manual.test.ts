@@ -1,6 +1,7 @@
 // The driver manual: machines that are simply there, handed over and taken back by hooks of the operator.
 import assert from 'node:assert/strict'
 import { after, afterEach, describe, test } from 'node:test'
+import { isAlive } from '../support/alive.ts'
 import { Baremetal, eachMetal, expectFault, NEWEST, newClass, spawnConductor, waitFor } from '../support/baremetal.ts'
 import { Hooks } from '../support/hooks.ts'
 import { expectStatus } from '../support/placement.ts'
@@ -232,13 +233,6 @@ eachDatabase('a conductor of manual machines', ({ kind, create }) => {
     after(() => hooks.remove())
     const sets = hooks.settings('hand_over', 'return', 'clean')
     const ARGS = ['--take-over-ms', '2000', '--hooks', JSON.stringify(sets)]
-    const isAlive = (pid: number) => {
-      try {
-        return process.kill(pid, 0)
-      } catch {
-        return false
-      }
-    }
 
     void test('that stops in a hook ends it, and the next one asks again, in the same attempt', async () => {
       hooks.reset()
