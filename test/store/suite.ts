@@ -284,13 +284,13 @@ export function storeSuite(open: () => Promise<Store>): void {
         },
         { isLong: true },
       )
-    const refused = attempt('UNDONE_1', 'refused')
-    const broken = attempt('UNDONE_2', null)
-    const good = attempt('UNDONE_NOT', 'UNDONE_NOT_AT_ALL')
+    const refused = attempt('TAKEN_BACK_1', 'refused')
+    const broken = attempt('TAKEN_BACK_2', null)
+    const good = attempt('TAKEN_BACK_NOT', 'TAKEN_BACK_NOT_AT_ALL')
     await assert.rejects(refused, Problem)
     await assert.rejects(broken)
     await good
-    assert.equal((await names('UNDONE')).length, 10)
+    assert.equal((await names('TAKEN_BACK')).length, 10)
   })
 
   test('a long read has all rows in their order, and the writer of a long write reads it', async () => {
