@@ -2,7 +2,8 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { Worker } from './employed.ts'
-import { MIXES } from './faults.ts'
+import { MIXES as FAULTS } from './faults.ts'
+import { MIXES } from './mixes.ts'
 import type { Outcome } from './worker.ts'
 
 const STORY_LINES = 60
@@ -86,8 +87,12 @@ const wish = {
   isTraced: given.trace,
   isMinimised: !given.whole,
 }
-if (!Object.hasOwn(MIXES, wish.faults)) {
-  console.error(`there are no faults '${wish.faults}'; there are ${Object.keys(MIXES).join(', ')}`)
+if (!Object.hasOwn(FAULTS, wish.faults)) {
+  console.error(`there are no faults '${wish.faults}'; there are ${Object.keys(FAULTS).join(', ')}`)
+  process.exit(2)
+}
+if (!Object.hasOwn(MIXES, wish.mix)) {
+  console.error(`there is no mix '${wish.mix}'; there are ${Object.keys(MIXES).join(', ')}`)
   process.exit(2)
 }
 const left = [...seeds]

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
 
 const MAIN = fileURLToPath(new URL('../simulator/main.ts', import.meta.url))
-const SHORT = ['--load', '4', '--mix', 'first']
+const SHORT = ['--load', '4', '--mix', 'nodes']
 
 /** What the command prints, and how it ends. */
 async function simulate(...args: string[]): Promise<{ code: number; printed: string; said: string }> {
@@ -41,6 +41,9 @@ void test('what is wrong with the arguments is said', async () => {
   const other = await simulate('--faults', 'floods')
   assert.equal(other.code, 2)
   assert.match(other.said, /there are no faults 'floods'; there are general, none/)
+  const third = await simulate('--mix', 'nobody')
+  assert.equal(third.code, 2)
+  assert.match(third.said, /there is no mix 'nobody'; there are everything/)
 })
 
 void test('all kinds of faults leave the service whole', async () => {

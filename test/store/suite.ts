@@ -284,12 +284,13 @@ export function storeSuite(open: () => Promise<Store>): void {
         },
         { isLong: true },
       )
-    const refused = attempt('TAKEN_BACK_1', 'refused')
-    const broken = attempt('TAKEN_BACK_2', null)
-    const good = attempt('TAKEN_BACK_NOT', 'TAKEN_BACK_NOT_AT_ALL')
-    await assert.rejects(refused, Problem)
-    await assert.rejects(broken)
-    await good
+    const [refused, broken, good] = await Promise.allSettled([
+      attempt('TAKEN_BACK_1', 'refused'),
+      attempt('TAKEN_BACK_2', null),
+      attempt('TAKEN_BACK_NOT', 'TAKEN_BACK_NOT_AT_ALL'),
+    ])
+    assert.ok(refused.status === 'rejected' && refused.reason instanceof Problem)
+    assert.deepEqual([broken.status, good.status], ['rejected', 'fulfilled'])
     assert.equal((await names('TAKEN_BACK')).length, 10)
   })
 
