@@ -39,7 +39,7 @@ export class History {
 
 /** Snapshots and the numbers that PostgreSQL gives by itself differ from run to run. */
 const OWN_NUMBERS =
-  /\bpg_(backend_pid|current_xact_id|current_snapshot|postmaster_start_time|stat_activity|xact_status)\b/
+  /\bpg_(backend_pid|control_system|current_xact_id|current_snapshot|postmaster_start_time|stat_activity|xact_status)\b/
 export const saysOwnNumbers = (text: string): boolean => OWN_NUMBERS.test(text)
 const SNAPSHOT = /^\d+:\d+:[\d,]*$/
 const masked = (value: string | null) => (value !== null && SNAPSHOT.test(value) ? '…' : value)

@@ -196,6 +196,8 @@ Object.defineProperties(globalThis.crypto, {
   getRandomValues: { value: getRandomValues },
 })
 performance.now = () => (world?.current ? world.now - STARTED : realNow())
+const { timeOrigin } = performance
+Object.defineProperty(performance, 'timeOrigin', { get: () => (world?.current ? STARTED : timeOrigin) })
 const realRandom = Math.random
 Math.random = () => here()?.owner.chance.float() ?? realRandom()
 AbortSignal.timeout = timeoutSignal
