@@ -26,6 +26,17 @@ const FOREIGN = new Set([
   '--only',
   '--exclude',
   '--gabbits',
+  // Of npm run simulate.
+  '--faults',
+  '--load',
+  '--mix',
+  '--mutants',
+  '--seeds',
+  '--steps',
+  '--trace',
+  '--whole',
+  // Of node.
+  '--min-semi-space-size',
   '--tempest',
   '--rig',
   '--reuse',
