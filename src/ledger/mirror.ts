@@ -37,6 +37,11 @@ export class Mirror {
     this.#failed = failed
   }
 
+  /** The newest revision of the provider that the table has. */
+  revisionOf(provider: ProviderId): number | undefined {
+    return this.#revisions.get(provider)
+  }
+
   load(): Promise<void> {
     // One read at a time: otherwise a slow load could overwrite a newer read.
     const loading = this.#running.then(() => this.#reading(() => this.#loadAll()))

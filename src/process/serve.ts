@@ -93,6 +93,7 @@ export async function assembleApi(
     observe: (granted, refused) => metrics.claimBatch(granted, refused),
     record: recordAll,
     atOnce: store instanceof PostgresStore ? { mirror: memory.mirror, origin: store.origin } : null,
+    onMemory: store instanceof PostgresStore ? null : memory.mirror,
   })
   metrics.watch('holdfast_claims_waiting', 'Claims that wait to be decided.', () => claims.length)
   const work = role === 'serve' ? opened.adopt(await startWork(place), started => started.stop()) : null

@@ -25,7 +25,7 @@ export function* claimBatch(requests: readonly ClaimRequest[], now: number): Wri
   return decided.map(({ verdict }) => verdict)
 }
 
-interface Decided {
+export interface Decided {
   /** null for granted. */
   verdict: Problem | null
   /** What came of the request. */

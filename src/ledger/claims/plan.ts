@@ -7,7 +7,7 @@ import * as calls from './calls.ts'
 import type { ClaimRequest, ConsumerClaims } from './claim.ts'
 
 /** By how much the use of one inventory grows. */
-interface Growth {
+export interface Growth {
   readonly of: ProviderId
   readonly resourceClass: string
   adds: number
@@ -22,12 +22,18 @@ interface Amount {
   readonly amount: number
 }
 
+/** What one new consumer gets. */
+interface Planned {
+  readonly who: ConsumerClaims
+  readonly has: readonly Amount[]
+}
+
 export class Plan {
   readonly #table: CandidateTable
   readonly #growths = new Map<string, Growth>()
   /** By how much the generation of a provider grows. */
   readonly #bumps = new Map<ProviderId, number>()
-  readonly #claims = new Map<string, { who: ConsumerClaims; has: readonly Amount[] }>()
+  readonly #claims = new Map<string, Planned>()
 
   constructor(table: CandidateTable) {
     this.#table = table
@@ -35,6 +41,20 @@ export class Plan {
 
   get providers(): ProviderId[] {
     return [...this.#bumps.keys()].sort((a, b) => a - b)
+  }
+
+  /** By how much the generation of one of these providers grows. */
+  bumpsOf(provider: ProviderId): number {
+    return this.#bumps.get(provider)!
+  }
+
+  get growths(): Growth[] {
+    return [...this.#growths.values()].filter(({ adds }) => adds > 0)
+  }
+
+  /** Sorted by uuid: two transactions that add the same consumers can't deadlock. */
+  get consumers(): Planned[] {
+    return [...this.#claims.values()].sort((a, b) => (a.who.consumer < b.who.consumer ? -1 : 1))
   }
 
   /** Takes the request in, if it is plain and fits. If not, the plan stays as it was. */
@@ -91,12 +111,9 @@ export class Plan {
   /** The arguments of the call. */
   claims(): Omit<Parameters<typeof calls.claimNew>[0], keyof ReturnType<typeof calls.toldBy> | 'now'> {
     const { numbers, texts } = calls
-    const { providers } = this
+    const { providers, growths, consumers: claims } = this
     const classNames = new Map<string, number>()
     const place = (name: string) => classNames.getOrInsertComputed(name, () => classNames.size + 1)
-    const growths = [...this.#growths.values()].filter(({ adds }) => adds > 0)
-    // Sorted by uuid: two transactions that add the same consumers can't deadlock.
-    const claims = [...this.#claims.values()].sort((a, b) => (a.who.consumer < b.who.consumer ? -1 : 1))
     const amounts = claims.flatMap(({ has }) => has)
     return {
       consumers: texts(claims.map(({ who }) => who.consumer)),

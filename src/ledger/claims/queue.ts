@@ -12,6 +12,7 @@ import { AtOnce, type PlainCall } from './at-once.ts'
 import { decideBatch } from './batch.ts'
 import { type ClaimRequest, weightOf } from './claim.ts'
 import { findHeld, namedBy, needs } from './held.ts'
+import { decideOnMemory, MemoryStale } from './on-memory.ts'
 
 /** Where claims are submitted. The entry of a granted claim is recorded in the same transaction. */
 export interface Claims<Entry> {
@@ -24,6 +25,8 @@ interface Options<Entry> {
   record?: (changes: readonly { entry: Entry; subjects: readonly Subject[] }[]) => Write<void>
   /** On PostgreSQL: what plain requests are decided on, and the name of this process in the log. */
   atOnce?: { mirror: Mirror; origin: string } | null
+  /** On SQLite: what plain requests are decided on. */
+  onMemory?: Mirror | null
 }
 
 interface Waiting<Entry> {
@@ -43,6 +46,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   readonly #observe: (granted: number, refused: number) => void
   readonly #record: NonNullable<Options<Entry>['record']> | null
   readonly #atOnce: AtOnce<Entry> | null
+  readonly #mirror: Mirror | null
   #waiting: Waiting<Entry>[] = []
   #running = false
   /** How many requests the batch before had. */
@@ -52,12 +56,13 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   readonly #held = new Set<string>()
   #isAsideRunning = false
 
-  constructor(store: Store, clock: Clock, { observe = () => {}, record, atOnce }: Options<Entry> = {}) {
+  constructor(store: Store, clock: Clock, { observe = () => {}, record, atOnce, onMemory }: Options<Entry> = {}) {
     this.#store = store
     this.#clock = clock
     this.#observe = observe
     this.#record = record ?? null
     this.#atOnce = atOnce ? new AtOnce({ ...atOnce, record: this.#record, now: () => clock.now() }) : null
+    this.#mirror = onMemory ?? null
   }
 
   /** How many claims wait to be decided. */
@@ -116,9 +121,10 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     return from.splice(0, size)
   }
 
-  *#decided(batch: readonly Waiting<Entry>[]): Write<(Problem | null)[]> {
+  *#decided(batch: readonly Waiting<Entry>[], mirror: Mirror | null): Write<(Problem | null)[]> {
     const requests = batch.map(waiting => waiting.request)
-    const decided = yield* decideBatch(requests, this.#clock.now())
+    const now = this.#clock.now()
+    const decided = yield* mirror ? decideOnMemory(requests, mirror, now) : decideBatch(requests, now)
     const changes = batch.flatMap(({ entry }, i) => {
       const { subjects } = decided[i]!
       return entry !== null && subjects.length > 0 ? [{ entry, subjects }] : []
@@ -134,7 +140,8 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     if (batch === null && this.#waiting.slice(0, 1).some(isLong)) batch = this.#nextBatch()
     if (this.#atOnce) batch = await this.#decidePlain(batch ?? this.#nextBatch(), this.#atOnce)
     if (batch?.length === 0) return
-    const error = await this.#commit(() => (batch ??= this.#nextBatch()), batch?.some(isLong))
+    const taken = () => (batch ??= this.#nextBatch())
+    const error = await this.#commitOnMemory(taken, batch?.some(isLong) ?? false)
     if (error === null) return
     batch ??= this.#nextBatch()
     if (isHeldUp(error)) return this.#decideOthers(batch, error)
@@ -172,10 +179,23 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     }
   }
 
+  /** Like `#commit`, with plain requests decided on memory where that is possible. */
+  async #commitOnMemory(batch: () => readonly Waiting<Entry>[], isLong: boolean): Promise<unknown> {
+    if (!this.#mirror || isLong) return this.#commit(batch, { isLong })
+    const error = await this.#commit(batch, { mirror: this.#mirror })
+    if (error === null || error instanceof StoreUnavailable) return error
+    // Someone was faster than memory, or a consumer is not new. What becomes of each request is decided on the rows.
+    if (error instanceof MemoryStale) void this.#mirror.refresh(error.providers)
+    return this.#commit(batch)
+  }
+
   /** One transaction for a batch. Answers all its requests, or none and returns the error. */
-  async #commit(batch: () => readonly Waiting<Entry>[], isLong = false): Promise<unknown> {
+  async #commit(
+    batch: () => readonly Waiting<Entry>[],
+    { isLong = false, mirror = null as Mirror | null } = {},
+  ): Promise<unknown> {
     try {
-      const work = () => this.#decided(batch())
+      const work = () => this.#decided(batch(), mirror)
       const verdicts = await this.#store.write(work, { lockWaitMs: limits.claimLockMs, isLong })
       const refused = verdicts.filter(verdict => verdict !== null).length
       this.#observe(verdicts.length - refused, refused)
@@ -232,7 +252,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     while (this.#aside.length > 0) {
       await sleep(limits.claimPauseMs)
       const batch = this.#nextBatch(this.#aside)
-      const error = await this.#commit(() => batch, batch.some(isLong))
+      const error = await this.#commit(() => batch, { isLong: batch.some(isLong) })
       if (error === null) for (const name of batch.flatMap(({ request }) => namedBy(request))) this.#held.delete(name)
       else if (isHeldUp(error)) await this.#waitOn(batch, error)
       else this.#line(batch)
