@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { Worker } from './employed.ts'
 import { MIXES as FAULTS } from './faults.ts'
 import { MIXES } from './mixes.ts'
+import type { Dialect } from '../src/store/statement.ts'
 import type { Outcome } from './worker.ts'
 
 const STORY_LINES = 60
@@ -11,6 +12,7 @@ const STORY_LINES = 60
 const HELP = `usage: npm run simulate -- [options]
   --seed <n>       the first seed (1)
   --seeds <n>      how many seeds, one after the other (1)
+  --store <name>   postgres or sqlite (postgres)
   --mix <name>     which clients act (everything)
   --faults <name>  which faults happen: general, none, crashes, connections, answers, outages, machines (general)
   --only <list>    only these faults, by number, with commas between
@@ -26,6 +28,7 @@ const { values: given, positionals } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     seeds: { type: 'string' },
+    store: { type: 'string', default: 'postgres' },
     mix: { type: 'string', default: 'everything' },
     faults: { type: 'string', default: 'general' },
     only: { type: 'string' },
@@ -57,7 +60,7 @@ function tell({ result, kept }: Outcome): void {
   for (const line of result.story.slice(-STORY_LINES)) console.log(`    ${line.slice(0, 240)}`)
   const only = kept === null ? '' : ` --only '${kept.join(',')}'`
   console.log(
-    `  to see all of it: npm run simulate -- --seed ${seed} --mix ${given.mix} --faults ${given.faults} --load ${given.load}${only} --trace`,
+    `  to see all of it: npm run simulate -- --seed ${seed} --store ${given.store} --mix ${given.mix} --faults ${given.faults} --load ${given.load}${only} --trace`,
   )
 }
 
@@ -74,6 +77,7 @@ if (given.mutants) {
 const first = whole('seed', given.seed, 0)
 const seeds = Array.from({ length: whole('seeds', given.seeds ?? '1') }, (_, place) => first + place)
 const wish = {
+  store: given.store as Dialect,
   mix: given.mix,
   faults: given.faults,
   loadMs: whole('load', given.load) * 1_000,
@@ -86,6 +90,10 @@ const wish = {
   }),
   isTraced: given.trace,
   isMinimised: !given.whole,
+}
+if (!['postgres', 'sqlite'].includes(wish.store)) {
+  console.error(`there is no store '${wish.store}'; there are postgres, sqlite`)
+  process.exit(2)
 }
 if (!Object.hasOwn(FAULTS, wish.faults)) {
   console.error(`there are no faults '${wish.faults}'; there are ${Object.keys(FAULTS).join(', ')}`)

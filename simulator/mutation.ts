@@ -56,7 +56,15 @@ async function hunt(worker: Worker, mutant: Mutant, loadMs: number, seeds: numbe
   const ms = faults === 'none' ? loadMs : 3 * loadMs
   for (let seed = 1; seed <= seeds; seed++) {
     try {
-      const { result } = await worker.run({ seed, mix, faults, loadMs: ms, isTraced: false, isMinimised: false })
+      const { result } = await worker.run({
+        seed,
+        store: 'postgres',
+        mix,
+        faults,
+        loadMs: ms,
+        isTraced: false,
+        isMinimised: false,
+      })
       const [finding] = result.findings
       if (finding) return { mutant, seed, text: `${finding.check}: ${finding.text}` }
     } catch (error) {

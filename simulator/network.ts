@@ -1,10 +1,13 @@
 // The virtual network between the simulated processes and the real PostgreSQL. One burst reaches the server at a time,
 // and the next only when the server is at rest or waits for a lock.
 import type { Duplex } from 'node:stream'
+import { findingOf, type Violation, violationsIn } from './checks/invariants.ts'
 import type { Stream } from './chance.ts'
 import type { Database } from './database.ts'
+import type { Ground } from './ground.ts'
 import type { History } from './history.ts'
 import { Line } from './line.ts'
+import type { Finding } from './port.ts'
 import { VirtualSocket } from './socket.ts'
 import { Owner, type World } from './world.ts'
 
@@ -21,7 +24,16 @@ interface NetworkOptions {
   circled: (line: string) => void
 }
 
-export class Network {
+const VIOLATIONS = violationsIn('postgres')
+
+export class Network implements Ground {
+  readonly dialect = 'postgres'
+  readonly casts = [
+    ['serve', 'serve'],
+    ['api', 'serve', 'conductor'],
+    ['api', 'api', 'conductor', 'conductor'],
+  ] as const
+  readonly skewMsMax = 3_600_000
   readonly world: World
   readonly chance: Stream
   readonly database: Database
@@ -50,6 +62,10 @@ export class Network {
     this.#owner = new Owner('network', options.chance)
   }
 
+  get address(): string {
+    return this.database.url
+  }
+
   get now(): number {
     return this.world.now
   }
@@ -70,6 +86,28 @@ export class Network {
       this.lines.add(line)
       return socket.attach(line) as unknown as Duplex
     }
+  }
+
+  surroundings(owner: Owner): { dial: () => Duplex } {
+    return { dial: this.dial(owner) }
+  }
+
+  left(owner: Owner, ms: number): void {
+    for (const line of this.linesOf(owner)) line.hangUpAfter(ms)
+  }
+
+  rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+    return this.database.rows(text, values)
+  }
+
+  async violations(): Promise<Finding[]> {
+    await this.database.rows(`select set_config('sim.now', $1, false)`, [this.sqlNow])
+    return (await this.database.named<Violation>('violations', VIOLATIONS)).map(findingOf)
+  }
+
+  heal(): void {
+    Object.assign(this, { isAway: false, slowMs: 0, notificationLoss: 0 })
+    this.losingNext.clear()
   }
 
   at(ms: number, run: () => void | Promise<void>): void {

@@ -2,16 +2,20 @@
 import { STARTED, setWorld } from './time.ts'
 import { limits } from '../src/shared/limits.ts'
 import type { Inside } from './checks/inside.ts'
-import { violations } from './checks/invariants.ts'
 import { Stream } from './chance.ts'
-import type { Database, Server } from './database.ts'
-import { faultsOf, heal, unleash } from './faults.ts'
+import type { Database } from './database.ts'
+import { Disk } from './disk.ts'
+import { diskFaults } from './disk-faults.ts'
+import { type Catalogue, faultsOf, heal, networkFaults, type Scene, unleash } from './faults.ts'
+import type { SqliteFile } from './file.ts'
+import type { Ground } from './ground.ts'
 import { History } from './history.ts'
 import { Machines } from './machines.ts'
 import { Network } from './network.ts'
 import type { Chance, Finding, Service } from './port.ts'
-import { Process, type Role, TAKE_OVER_MS } from './processes.ts'
+import { Process, TAKE_OVER_MS } from './processes.ts'
 import { SimulatedService } from './service.ts'
+import { setFiles } from './virtual-sqlite.ts'
 import { real, World } from './world.ts'
 
 export interface CastOptions {
@@ -66,11 +70,6 @@ export interface Result {
 /** What polls is slower: nothing comes of most polls, and each costs real time. */
 Object.assign(limits, { feedPollMs: 400, eventPollMs: 400, conductorPollMs: 2_000 })
 
-const CASTS: readonly (readonly Role[])[] = [
-  ['serve', 'serve'],
-  ['api', 'serve', 'conductor'],
-  ['api', 'api', 'conductor', 'conductor'],
-]
 const STORY_LINES = 4_000
 const START_MS = 60_000
 const PREPARE_MS = 120_000
@@ -81,10 +80,15 @@ const SETTLE_MS = { least: 8_000, most: 90_000, look: 1_000 }
 const BUSY = `select 1 from nodes where lock_incarnation is not null or transition is not null
   union all select 1 from allocations where state = 'allocating' limit 1`
 
-export async function simulate(server: Server, options: Options): Promise<Result> {
+/** Makes the database of a run. */
+export interface Databases {
+  create(): Promise<Database | SqliteFile>
+}
+
+export async function simulate(databases: Databases, options: Options): Promise<Result> {
   const began = real.now()
   const cpu = process.cpuUsage()
-  const database = await server.create()
+  const database = await databases.create()
   const run = new Run(database, options)
   setWorld(run.world)
   const failed = (error: unknown) => run.failed(error)
@@ -95,6 +99,7 @@ export async function simulate(server: Server, options: Options): Promise<Result
     run.stop()
     process.off('unhandledRejection', failed).off('uncaughtException', failed)
     setWorld(null)
+    setFiles(null)
     await database.close()
   }
   const { user, system } = process.cpuUsage(cpu)
@@ -105,11 +110,11 @@ class Run {
   readonly world = new World(STARTED)
   readonly #options: Options
   readonly #chance: Stream
-  readonly #database: Database
   readonly #history: History
   readonly #findings: Finding[] = []
-  readonly #network: Network
-  readonly #machines: Machines
+  readonly #ground: Ground
+  readonly #catalogue: Catalogue
+  readonly #scene: Scene
   readonly #processes: readonly Process[]
   readonly #service: SimulatedService
   readonly #cast: Cast
@@ -119,7 +124,7 @@ class Run {
   #commits = 0
   #isUnchecked = false
 
-  constructor(database: Database, options: Options) {
+  constructor(database: Database | SqliteFile, options: Options) {
     const { world } = this
     const { seed, mix, loadMs, castFor, print } = options
     const chance = new Stream(seed, mix)
@@ -131,17 +136,21 @@ class Run {
     const callLockMs = limits.claimLockMs
     const circled = (line: string) =>
       this.#told({ check: 'deadlock', text: `${line} waits for someone who waits for it` })
-    const watched = { committed, circled, callLockMs }
-    const network = new Network({ world, chance: chance.stream('network'), database, history, ...watched })
+    const below = { world, chance: chance.stream('network'), history, committed }
+    const disk = 'named' in database ? null : new Disk({ ...below, file: database })
+    const network = 'named' in database ? new Network({ ...below, database, circled, callLockMs }) : null
+    const ground = (disk ?? network)!
+    setFiles(disk)
     const machines = new Machines(chance.stream('machines'), history, () => world.now)
-    const around = { world, chance: chance.stream('processes'), history, network, machines, database: database.url }
-    const roles = chance.stream('roles').pick(CASTS)
+    const around = { world, chance: chance.stream('processes'), history, ground, machines }
+    const roles = chance.stream('roles').pick<Ground['casts'][number]>(ground.casts)
     const processes = roles.map((role, number) => new Process(`p${number}`, role, around))
     const told = (finding: Finding) => this.#told(finding)
     this.#service = new SimulatedService({ world, chance: chance.stream('service'), history, processes, told })
     this.#cast = castFor({ mix, service: this.#service, chance: chance.stream('cast'), told, loadMs })
     this.#inside = {
-      rows: (text, values) => world.hold(database.rows(text, values)),
+      dialect: ground.dialect,
+      rows: (text, values) => world.hold(ground.rows(text, values)),
       now: () => world.now,
       takeOverMs: TAKE_OVER_MS,
       memories: () => processes.flatMap(({ name, memory }) => (memory ? [{ name, memory }] : [])),
@@ -149,28 +158,28 @@ class Run {
     }
     this.#options = options
     this.#chance = chance
-    this.#database = database
     this.#history = history
-    this.#network = network
-    this.#machines = machines
+    this.#ground = ground
     this.#processes = processes
+    this.#scene = { world, ground, machines, processes, history }
+    this.#catalogue = disk ? diskFaults({ ...this.#scene, disk }) : networkFaults({ ...this.#scene, network: network! })
     world.afterStep = () => this.#check()
   }
 
   async play(): Promise<void> {
     const { world } = this
-    const place = { world, network: this.#network, machines: this.#machines, processes: this.#processes }
     const skews = this.#chance.stream('skews')
-    for (const process of this.#processes) process.start(skews.between(-3_600_000, 3_600_000))
+    const { skewMsMax } = this.#ground
+    for (const process of this.#processes) process.start(skews.between(-skewMsMax, skewMsMax))
     const areUp = () => this.#processes.every(process => process.isUp)
     await world.runUntil(world.now + START_MS, areUp)
     if (!areUp()) return this.#told({ check: 'start', text: 'not all processes are up' })
     await this.#clients(PREPARE_MS, () => this.#cast.prepare())
     const { faults: mix, loadMs, leftOut = new Set() } = this.#options
-    const faults = faultsOf(mix, this.#chance.stream('faults'), loadMs)
+    const faults = faultsOf(mix, this.#catalogue, this.#chance.stream('faults'), loadMs)
     this.#faults = faults.length
-    unleash(place, faults, leftOut, this.#chance)
-    await this.#clients(loadMs + ACT_MS, () => this.#cast.act(), { least: loadMs, afterwards: () => heal(place) })
+    unleash(this.#scene, this.#catalogue, faults, leftOut, this.#chance)
+    await this.#clients(loadMs + ACT_MS, () => this.#cast.act(), { least: loadMs, afterwards: () => heal(this.#scene) })
     const quietSince = world.now
     await this.#settle(areUp)
     if (!areUp()) this.#told({ check: 'start', text: 'not all processes are up again' })
@@ -181,7 +190,7 @@ class Run {
   stop(): void {
     for (const { owner } of this.#processes) if (owner) owner.isDead = true
     this.#service.owner.isDead = true
-    this.#network.stop()
+    this.#ground.stop()
   }
 
   result(): Omit<Result, 'realMs' | 'cpuMs'> {
@@ -228,7 +237,7 @@ class Run {
     const began = world.now
     await world.runUntil(began + SETTLE_MS.least)
     while (world.now < began + SETTLE_MS.most) {
-      if (areUp() && (await this.#database.rows(BUSY)).length === 0) return
+      if (areUp() && (await this.#ground.rows(BUSY)).length === 0) return
       await world.runUntil(world.now + SETTLE_MS.look)
     }
   }
@@ -236,7 +245,7 @@ class Run {
   async #check(): Promise<void> {
     if (!this.#isUnchecked) return
     this.#isUnchecked = false
-    this.#tellAll(await violations(this.#database, this.#network.sqlNow))
+    this.#tellAll(await this.#ground.violations())
     this.#tellAll(await this.#cast.afterCommit(this.#inside))
   }
 

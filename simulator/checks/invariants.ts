@@ -5,7 +5,7 @@ import { ledgerInvariants } from '../../src/ledger/fsck.ts'
 import { metalInvariants } from '../../src/metal/fsck.ts'
 import type { Invariants } from '../../src/store/fsck.ts'
 import { webhookInvariants } from '../../src/webhooks/fsck.ts'
-import type { Database } from '../database.ts'
+import type { Dialect } from '../../src/store/statement.ts'
 import type { Finding } from '../port.ts'
 
 const invariants: Invariants = {
@@ -16,14 +16,22 @@ const invariants: Invariants = {
   ...webhookInvariants,
 }
 const names = Object.keys(invariants)
-const parts = Object.values(invariants).map((invariant, number) => {
-  const { compiled } = invariant({})
-  return `select ${number} as number, v.count::int from (${compiled.postgres.sql}) as v`
-})
-const ALL = `select number, count from (${parts.join(' union all ')}) as found where count > 0`
 
-export async function violations(database: Database, sqlNow: string): Promise<Finding[]> {
-  await database.rows(`select set_config('sim.now', $1, false)`, [sqlNow])
-  const rows = await database.named<{ number: number; count: number }>('violations', ALL)
-  return rows.map(({ number, count }) => ({ check: 'fsck', text: `${names[number]}: ${count}` }))
+/** Finds the numbers of the invariants that are violated, and how often. */
+export function violationsIn(dialect: Dialect): string {
+  const parts = Object.values(invariants).map((invariant, number) => {
+    const { compiled } = invariant({})
+    return `select ${number} as number, v.count from (${compiled[dialect].sql}) as v`
+  })
+  return `select number, count from (${parts.join(' union all ')}) as found where count > 0`
 }
+
+export interface Violation {
+  number: number
+  count: number
+}
+
+export const findingOf = ({ number, count }: Violation): Finding => ({
+  check: 'fsck',
+  text: `${names[number]}: ${count}`,
+})
