@@ -76,7 +76,12 @@ export class Locks {
   }
 
   /** Nobody is given up before its time; who leaves says so, and no process here does. */
-  #givenUp({ hostname, incarnation, online, heartbeat }: ConductorNow, { now, takeOverMs }: Inside): Finding[] {
+  #givenUp(
+    { hostname, incarnation, online, heartbeat }: ConductorNow,
+    { dialect, now, takeOverMs }: Inside,
+  ): Finding[] {
+    // Whoever serves a file knows that all before it are dead.
+    if (dialect === 'sqlite') return []
     const before = this.#conductors.get(incarnation)
     const silentMs = now() - heartbeat
     if (before?.online !== 1 || online === 1 || silentMs > takeOverMs * 0.65) return []
