@@ -1,6 +1,7 @@
 // npm run simulate: runs seeds of the simulator, as many at a time as there are cores.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { Stream } from './chance.ts'
 import { Worker } from './employed.ts'
 import { MIXES as FAULTS } from './faults.ts'
 import { MIXES } from './mixes.ts'
@@ -13,8 +14,9 @@ const HELP = `usage: npm run simulate -- [options]
   --seed <n>       the first seed (1)
   --seeds <n>      how many seeds, one after the other (1)
   --store <name>   postgres or sqlite (postgres)
-  --mix <name>     which clients act (everything)
-  --faults <name>  which faults happen: general, none, crashes, connections, answers, outages, machines (general)
+  --mix <name>     which clients act (everything); any: the seed chooses
+  --faults <name>  which faults happen: general, none, crashes, connections, answers, outages, machines (general);
+                   any: the seed chooses
   --only <list>    only these faults, by number, with commas between
   --load <s>       for how many virtual seconds the clients act (10)
   --steps <n>      the load ends after so many events at the latest
@@ -49,8 +51,23 @@ const whole = (name: string, text: string, least = 1): number => {
   return process.exit(2)
 }
 
+/** A choice that the command leaves to the seed. */
+const chosen = (what: 'mix' | 'faults', names: readonly string[], seed: number): string =>
+  given[what] === 'any' ? new Stream(seed, `any ${what}`).pick(names) : given[what]
+const mixOf = (seed: number) => chosen('mix', Object.keys(MIXES), seed)
+const faultsOf = (seed: number) => chosen('faults', Object.keys(FAULTS), seed)
+
+const sum = { seeds: 0, red: 0, faults: 0, steps: 0, commits: 0, virtualMs: 0 }
+
+function count({ findings, faults, steps, commits, virtualMs }: Outcome['result']): void {
+  sum.seeds++
+  if (findings.length > 0) sum.red++
+  for (const [name, value] of Object.entries({ faults, steps, commits, virtualMs })) sum[name as 'faults'] += value
+}
+
 function tell({ result, kept }: Outcome): void {
   const { seed, findings, hash, steps, commits, virtualMs, realMs, faults } = result
+  count(result)
   const facts = `${faults} faults, ${steps} events, ${commits} commits, ${(virtualMs / 1_000).toFixed(1)} virtual s in ${(realMs / 1_000).toFixed(1)} s`
   console.log(`seed ${seed}: ${findings.length === 0 ? 'green' : 'RED'}, hash ${hash}, ${facts}`)
   if (findings.length === 0) return
@@ -60,7 +77,7 @@ function tell({ result, kept }: Outcome): void {
   for (const line of result.story.slice(-STORY_LINES)) console.log(`    ${line.slice(0, 240)}`)
   const only = kept === null ? '' : ` --only '${kept.join(',')}'`
   console.log(
-    `  to see all of it: npm run simulate -- --seed ${seed} --store ${given.store} --mix ${given.mix} --faults ${given.faults} --load ${given.load}${only} --trace`,
+    `  to see all of it: npm run simulate -- --seed ${seed} --store ${given.store} --mix ${mixOf(seed)} --faults ${faultsOf(seed)} --load ${given.load}${only} --trace`,
   )
 }
 
@@ -78,8 +95,6 @@ const first = whole('seed', given.seed, 0)
 const seeds = Array.from({ length: whole('seeds', given.seeds ?? '1') }, (_, place) => first + place)
 const wish = {
   store: given.store as Dialect,
-  mix: given.mix,
-  faults: given.faults,
   loadMs: whole('load', given.load) * 1_000,
   ...(given.steps && { stepsMax: whole('steps', given.steps) }),
   ...(given.only !== undefined && {
@@ -95,25 +110,29 @@ if (!['postgres', 'sqlite'].includes(wish.store)) {
   console.error(`there is no store '${wish.store}'; there are postgres, sqlite`)
   process.exit(2)
 }
-if (!Object.hasOwn(FAULTS, wish.faults)) {
-  console.error(`there are no faults '${wish.faults}'; there are ${Object.keys(FAULTS).join(', ')}`)
+if (given.faults !== 'any' && !Object.hasOwn(FAULTS, given.faults)) {
+  console.error(`there are no faults '${given.faults}'; there are ${Object.keys(FAULTS).join(', ')}`)
   process.exit(2)
 }
-if (!Object.hasOwn(MIXES, wish.mix)) {
-  console.error(`there is no mix '${wish.mix}'; there are ${Object.keys(MIXES).join(', ')}`)
+if (given.mix !== 'any' && !Object.hasOwn(MIXES, given.mix)) {
+  console.error(`there is no mix '${given.mix}'; there are ${Object.keys(MIXES).join(', ')}`)
   process.exit(2)
 }
 const left = [...seeds]
-let red = 0
+const began = performance.now()
 const work = async () => {
   const worker = new Worker()
   for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
-    const outcome = await worker.run({ seed, ...wish })
-    if (outcome.result.findings.length > 0) red++
-    tell(outcome)
+    tell(await worker.run({ seed, mix: mixOf(seed), faults: faultsOf(seed), ...wish }))
   }
   await worker.end()
 }
 await Promise.all(Array.from({ length: Math.min(whole('workers', given.workers), seeds.length) }, work))
-if (seeds.length > 1) console.log(`${seeds.length - red} of ${seeds.length} seeds are green`)
-process.exitCode = red > 0 ? 1 : 0
+if (sum.seeds > 1) {
+  const [hours, minutes] = [sum.virtualMs / 3_600_000, (performance.now() - began) / 60_000]
+  console.log(
+    `${sum.seeds - sum.red} of ${sum.seeds} seeds are green: ${sum.faults} faults, ${sum.steps} events, ${sum.commits} commits, ` +
+      `${hours.toFixed(1)} virtual hours in ${minutes.toFixed(1)} minutes`,
+  )
+}
+process.exitCode = sum.red > 0 ? 1 : 0
