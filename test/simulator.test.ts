@@ -7,6 +7,9 @@ import { test } from 'node:test'
 
 const MAIN = fileURLToPath(new URL('../simulator/main.ts', import.meta.url))
 const SHORT = ['--load', '4', '--mix', 'nodes']
+const LONG = process.env['HOLDFAST_LONG'] !== undefined
+/** On the embedded store a seed takes half a second. */
+const ANY_ON_SQLITE = ['--store', 'sqlite', '--mix', 'any', '--faults', 'any', '--load', '3']
 
 /** What the command prints, and how it ends. */
 async function simulate(...args: string[]): Promise<{ code: number; printed: string; said: string }> {
@@ -34,6 +37,21 @@ void test('a seed is the same run in separate processes, whatever else runs besi
   assert.notEqual(hashes[0]!.split(' ')[2], hashes[1]!.split(' ')[2])
 })
 
+void test('a seed on the embedded store is the same run in separate processes', async () => {
+  const run = () => simulate('--seed', '31', '--seeds', '3', ...ANY_ON_SQLITE)
+  const [first, second] = await Promise.all([run(), run()])
+  assert.deepEqual([first.code, second.code], [0, 0], first.printed + first.said)
+  assert.equal(hashesIn(first.printed).length, 3)
+  assert.deepEqual(hashesIn(first.printed), hashesIn(second.printed))
+})
+
+void test('on the embedded store any clients and any faults leave the service whole', async () => {
+  const seeds = LONG ? 200 : 20
+  const { code, printed, said } = await simulate('--seed', '101', '--seeds', String(seeds), ...ANY_ON_SQLITE)
+  assert.equal(code, 0, printed + said)
+  assert.match(printed, new RegExp(`^${seeds} of ${seeds} seeds are green`, 'm'))
+})
+
 void test('what is wrong with the arguments is said', async () => {
   const { code, said } = await simulate('--seeds', 'many')
   assert.equal(code, 2)
@@ -41,6 +59,9 @@ void test('what is wrong with the arguments is said', async () => {
   const other = await simulate('--faults', 'floods')
   assert.equal(other.code, 2)
   assert.match(other.said, /there are no faults 'floods'; there are general, none/)
+  const fourth = await simulate('--store', 'paper')
+  assert.equal(fourth.code, 2)
+  assert.match(fourth.said, /there is no store 'paper'; there are postgres, sqlite/)
   const third = await simulate('--mix', 'nobody')
   assert.equal(third.code, 2)
   assert.match(third.said, /there is no mix 'nobody'; there are everything/)
