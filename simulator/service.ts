@@ -83,10 +83,9 @@ export class SimulatedService implements Service {
       ...(body !== undefined && { payload: body as object }),
     }
     app!.inject(sent).then(
-      ({ statusCode: status, headers, payload }) => {
+      ({ statusCode: status, headers, payload }) =>
         // It may die in the middle of the event that would have answered.
-        if (!owner.isDead) back({ status, headers: headers as Answer['headers'], body: readable(payload) })
-      },
+        owner.isDead || back({ status, headers: headers as Answer['headers'], body: readable(payload) }),
       () => back(null),
     )
   }
