@@ -15,8 +15,8 @@ interface NetworkOptions {
   history: History
   /** How long a call of one statement waits for a lock. */
   callLockMs: number
-  /** Called after each commit, once the server is at rest. */
-  committed: (isOfInterest: boolean) => void
+  /** Called after each commit, once the server is at rest, with the tables that it has written to. */
+  committed: (touched: ReadonlySet<string>) => void
   /** Called when transactions wait for each other in a circle. */
   circled: (line: string) => void
 }
@@ -80,9 +80,9 @@ export class Network {
     return [...this.lines].filter(line => line.owner === owner)
   }
 
-  committed(line: Line, isOfInterest: boolean): void {
+  committed(line: Line, touched: ReadonlySet<string>): void {
     this.history.add(line.name, 'commits')
-    this.#options.committed(isOfInterest)
+    this.#options.committed(touched)
   }
 
   /** Whether the answer to this commit doesn't arrive. */

@@ -29,6 +29,8 @@ export interface Cast {
   /** Resolves when all clients have ended. */
   act(): Promise<void>
   afterCommit(inside: Inside): Promise<Finding[]>
+  /** Nothing is stuck so far, among what was due before. */
+  isAtRest(inside: Inside, quietSince: number): Promise<boolean>
   /** While nobody acts and nothing fails, and all processes have had time to follow. */
   whenQuiet(inside: Inside): Promise<Finding[]>
   /** At the end. `quietSince`: since then nothing failed. */
@@ -76,7 +78,10 @@ const START_MS = 60_000
 const PREPARE_MS = 120_000
 /** All clients end within this time after the load. */
 const ACT_MS = 120_000
-const SETTLE_MS = { least: 8_000, most: 90_000, look: 1_000 }
+/** It ends when all is well. What still differs after `following` is told; what is stuck, at the latest. */
+const SETTLE_MS = { least: 1_500, following: 8_000, most: 90_000, look: 500 }
+/** So often all invariants are checked, and not only those of the tables that were written to. */
+const WHOLE_CHECK = 40
 /** Something is on its way. */
 const BUSY = `select 1 from nodes where lock_incarnation is not null or transition is not null
   union all select 1 from allocations where state = 'allocating' limit 1`
@@ -117,16 +122,18 @@ class Run {
   #story: readonly string[] = []
   #faults = 0
   #commits = 0
-  #isUnchecked = false
+  /** Since the last check. */
+  #touched = new Set<string>()
+  #checks = 0
 
   constructor(database: Database, options: Options) {
     const { world } = this
     const { seed, mix, loadMs, castFor, print } = options
     const chance = new Stream(seed, mix)
     const history = new History(() => world.now - STARTED, print)
-    const committed = (isOfInterest: boolean) => {
+    const committed = (touched: ReadonlySet<string>) => {
       this.#commits++
-      this.#isUnchecked ||= isOfInterest
+      for (const table of touched) this.#touched.add(table)
     }
     const callLockMs = limits.claimLockMs
     const circled = (line: string) =>
@@ -172,7 +179,8 @@ class Run {
     unleash(place, faults, leftOut, this.#chance)
     await this.#clients(loadMs + ACT_MS, () => this.#cast.act(), { least: loadMs, afterwards: () => heal(place) })
     const quietSince = world.now
-    await this.#settle(areUp)
+    await this.#settle(areUp, quietSince)
+    await this.#check({ isWhole: true })
     if (!areUp()) this.#told({ check: 'start', text: 'not all processes are up again' })
     this.#tellAll(await this.#cast.whenQuiet(this.#inside))
     await this.#clients(PREPARE_MS, async () => this.#tellAll(await this.#cast.examine(this.#inside, quietSince)))
@@ -223,20 +231,28 @@ class Run {
     if (!isDone) this.#told({ check: 'clients', text: 'they did not end in time' })
   }
 
-  async #settle(areUp: () => boolean): Promise<void> {
+  async #settle(areUp: () => boolean, quietSince: number): Promise<void> {
     const { world } = this
     const began = world.now
     await world.runUntil(began + SETTLE_MS.least)
     while (world.now < began + SETTLE_MS.most) {
-      if (areUp() && (await this.#database.rows(BUSY)).length === 0) return
+      if (areUp() && (await this.#isSettled(world.now - began > SETTLE_MS.following, quietSince))) return
       await world.runUntil(world.now + SETTLE_MS.look)
     }
   }
 
-  async #check(): Promise<void> {
-    if (!this.#isUnchecked) return
-    this.#isUnchecked = false
-    this.#tellAll(await violations(this.#database, this.#network.sqlNow))
+  async #isSettled(isFollowed: boolean, quietSince: number): Promise<boolean> {
+    if ((await this.#database.rows(BUSY)).length > 0) return false
+    if (!isFollowed && (await this.#cast.whenQuiet(this.#inside)).length > 0) return false
+    return this.#cast.isAtRest(this.#inside, quietSince)
+  }
+
+  async #check({ isWhole = false } = {}): Promise<void> {
+    const touched = this.#touched
+    if (touched.size === 0 && !isWhole) return
+    this.#touched = new Set()
+    const isAll = isWhole || ++this.#checks % WHOLE_CHECK === 0
+    this.#tellAll(await violations(this.#database, this.#network.sqlNow, isAll ? undefined : touched))
     this.#tellAll(await this.#cast.afterCommit(this.#inside))
   }
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
 
 const MAIN = fileURLToPath(new URL('../simulator/main.ts', import.meta.url))
-const SHORT = ['--load', '4', '--mix', 'nodes']
+const SHORT = ['--load', '4', '--mix', 'nodes', '--faults', 'general']
 
 /** What the command prints, and how it ends. */
 async function simulate(...args: string[]): Promise<{ code: number; printed: string; said: string }> {
@@ -48,7 +48,7 @@ void test('what is wrong with the arguments is said', async () => {
 
 void test('all kinds of faults leave the service whole', async () => {
   const runs = ['crashes', 'connections', 'outages'].map(faults =>
-    simulate('--seed', '21', '--faults', faults, ...SHORT),
+    simulate('--seed', '21', '--load', '4', '--mix', 'nodes', '--faults', faults),
   )
   for (const { code, printed, said } of await Promise.all(runs)) assert.equal(code, 0, printed + said)
 })

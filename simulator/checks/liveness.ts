@@ -67,7 +67,7 @@ export const STUCK: Record<string, Stuck> = {
 }
 
 export async function liveness({ rows, now }: Pick<Inside, 'rows' | 'now'>, quietSince: number): Promise<Finding[]> {
-  const late = Math.floor(Math.min(quietSince, now() - 5_000))
+  const late = Math.floor(Math.min(quietSince, now() - 500))
   const findings: Finding[] = []
   for (const [name, stuck] of Object.entries(STUCK)) {
     const found = await rows<{ what: string }>(stuck(late))
