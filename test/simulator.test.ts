@@ -1,22 +1,9 @@
 // The simulator: the same seed is the same run, in any real process, and seeds are green.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
+import { simulate } from './support/simulate.ts'
 
-const MAIN = fileURLToPath(new URL('../simulator/main.ts', import.meta.url))
 const SHORT = ['--load', '4', '--mix', 'nodes', '--faults', 'general']
-
-/** What the command prints, and how it ends. */
-async function simulate(...args: string[]): Promise<{ code: number; printed: string; said: string }> {
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const ended = once(child, 'close')
-  const [printed, said] = await Promise.all(
-    [child.stdout, child.stderr].map(async stream => (await stream.toArray()).join('')),
-  )
-  return { code: Number((await ended)[0]), printed: printed!, said: said! }
-}
 
 /** The hash over all that happened in each seed. */
 const hashesIn = (printed: string) =>
