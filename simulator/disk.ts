@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Finding } from './port.ts'
 import type { Stream } from './chance.ts'
-import { findingOf, type Violation, violationsIn } from './checks/invariants.ts'
+import { findingOf, type Violation, violationsOnSqlite } from './checks/invariants.ts'
 import type { SqliteFile } from './file.ts'
 import type { Ground } from './ground.ts'
 import type { History } from './history.ts'
@@ -15,8 +15,8 @@ interface DiskOptions {
   chance: Stream
   history: History
   file: SqliteFile
-  /** Called after each commit. */
-  committed: (isOfInterest: boolean) => void
+  /** Called after each commit, with the tables that it has written to. */
+  committed: (touched: ReadonlySet<string>) => void
 }
 
 type Moment = 'before' | 'after'
@@ -25,9 +25,7 @@ const FULL = { errcode: 13, message: 'database or disk is full' }
 const BROKEN = { errcode: 10, message: 'disk I/O error' }
 const WRITES = /^\s*(with\b[\s\S]*\b)?(insert into|update|delete from)\b/i
 /** Writes to anything that invariants look at. */
-const TOUCHES = /\b(insert into|update|delete from) "(?!conductors"|log")/
-
-const VIOLATIONS = violationsIn('sqlite')
+const TOUCHES = /\b(?:insert into|update|delete from) "(?!conductors"|log")(\w+)"/g
 
 export class Disk implements Ground, Files {
   readonly dialect = 'sqlite'
@@ -40,7 +38,7 @@ export class Disk implements Ground, Files {
   readonly #open = new Map<Owner, DatabaseSync[]>()
   /** Whoever dies at its next commit. */
   readonly #doomed = new Map<Owner, { moment: Moment; dies: () => void }>()
-  #touches = false
+  #touched = new Set<string>()
 
   constructor(options: DiskOptions) {
     this.#options = options
@@ -76,10 +74,11 @@ export class Disk implements Ground, Files {
     return this.#options.file.rows(text, values)
   }
 
-  async violations(): Promise<Finding[]> {
+  async violations(touched?: ReadonlySet<string>): Promise<Finding[]> {
     const { file, world } = this.#options
     file.now = world.now
-    return (await file.rows<Violation>(VIOLATIONS)).map(findingOf)
+    const text = violationsOnSqlite(touched)
+    return text === null ? [] : (await file.rows<Violation>(text)).map(findingOf)
   }
 
   heal(): void {
@@ -105,9 +104,9 @@ export class Disk implements Ground, Files {
     if (!owner) return work()
     history.add(owner.name, `→ ${sql} ${JSON.stringify(values)}`)
     if (/^commit\b/i.test(sql)) return this.#commit(owner, work)
-    if (/^begin\b/i.test(sql)) this.#touches = false
+    if (/^begin\b/i.test(sql)) this.#touched = new Set()
     if (WRITES.test(sql)) this.#mayFail(owner, 0.2)
-    if (TOUCHES.test(sql)) this.#touches = true
+    for (const [, table] of sql.matchAll(TOUCHES)) this.#touched.add(table!)
     return work()
   }
 
@@ -119,7 +118,7 @@ export class Disk implements Ground, Files {
     this.#mayFail(owner, 1)
     const done = work()
     history.add(owner.name, 'commits')
-    committed(this.#touches)
+    committed(this.#touched)
     if (doom) this.#die(doom)
     return done
   }

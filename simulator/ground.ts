@@ -19,8 +19,8 @@ export interface Ground {
   left(owner: Owner, ms: number): void
   /** Asks the database beside the processes. Whole numbers come as numbers. */
   rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>
-  /** What fsck finds. */
-  violations(): Promise<Finding[]>
+  /** What fsck finds, by the invariants that look at one of these tables; by all if none is named. */
+  violations(touched?: ReadonlySet<string>): Promise<Finding[]>
   /** From now on nothing fails. */
   heal(): void
   /** Ends all connections, at the end of a run. */

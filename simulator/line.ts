@@ -15,7 +15,10 @@ const DEADLOCK_MS = 1_000
 const TIMEOUTS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
 
 /** Writes to anything that invariants look at. */
-const TOUCHES = /\b(insert into|update|delete from) "(?!conductors"|log")|\b(claim_new|release_all)\(/
+const TOUCHES = /\b(?:insert into|update|delete from) "(?!conductors"|log")(\w+)"/g
+const CALLS = /\b(claim_new|release_all)\(/
+/** What these calls write. */
+const CALLED = ['claims', 'consumers', 'inventories', 'providers']
 
 interface Unit {
   bytes: Buffer
@@ -52,7 +55,8 @@ export class Line implements Wire {
   #lockMs = 0
   #notifies = false
   #writes = false
-  #touches = false
+  /** The tables that its transaction has written to. */
+  #touched = new Set<string>()
   #activity = 0
   /** For each answer to come: whether it says numbers that PostgreSQL made by itself. */
   readonly #hidden: boolean[] = []
@@ -176,7 +180,8 @@ export class Line implements Wire {
       if (/^listen\b/.test(text)) this.isListening = true
       // A transaction that writes asks for its number first; a call is a transaction by itself.
       if (/\bpg_current_xact_id\(|\b(claim_new|release_all)\(/.test(text)) this.#writes = true
-      if (TOUCHES.test(text)) this.#touches = true
+      for (const [, table] of text.matchAll(TOUCHES)) this.#touched.add(table!)
+      if (CALLS.test(text)) for (const table of CALLED) this.#touched.add(table)
     }
     this.xactSince ??= this.#network.now
     const looks = units.some(({ text }) => text.includes('pg_stat_activity'))
@@ -215,9 +220,11 @@ export class Line implements Wire {
       this.#lockMs = this.#sessionLockMs
     } else this.#watchIdle()
     const isCommit = this.#writes && this.backend.status === 'I'
-    const isOfInterest = isCommit && this.#touches
-    if (isCommit) this.#writes = this.#touches = false
-    if (isCommit) network.committed(this, isOfInterest)
+    if (isCommit) {
+      network.committed(this, this.#touched)
+      this.#writes = false
+      this.#touched = new Set()
+    }
     if (this.isClosed || this.isSilent) return
     if (isCommit && network.losesAnswer(this)) {
       network.history.add(this.name, 'the answer to a commit is lost')

@@ -1,7 +1,7 @@
 // npm run simulate: runs seeds of the simulator, as many at a time as there are cores.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { Stream } from './chance.ts'
+import { ANY, areFaults, chosen, isMix } from './choice.ts'
 import { Worker } from './employed.ts'
 import { MIXES as FAULTS } from './faults.ts'
 import { MIXES } from './mixes.ts'
@@ -14,11 +14,11 @@ const HELP = `usage: npm run simulate -- [options]
   --seed <n>       the first seed (1)
   --seeds <n>      how many seeds, one after the other (1)
   --store <name>   postgres or sqlite (postgres)
-  --mix <name>     which clients act (everything); any: the seed chooses
-  --faults <name>  which faults happen: general, none, crashes, connections, answers, outages, machines (general);
-                   any: the seed chooses
+  --mix <name>     which clients act; by default each seed has another mix
+  --faults <name>  which faults happen: general, none, crashes, connections, answers, outages, machines;
+                   by default all of these in turn
   --only <list>    only these faults, by number, with commas between
-  --load <s>       for how many virtual seconds the clients act (10)
+  --load <s>       for how many virtual seconds the clients act (3)
   --steps <n>      the load ends after so many events at the latest
   --workers <n>    how many runs at a time (one for each core)
   --mutants        runs the mutants, or those that are named, each with its own mix, faults and seeds
@@ -31,10 +31,10 @@ const { values: given, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     seeds: { type: 'string' },
     store: { type: 'string', default: 'postgres' },
-    mix: { type: 'string', default: 'everything' },
-    faults: { type: 'string', default: 'general' },
+    mix: { type: 'string', default: ANY },
+    faults: { type: 'string', default: ANY },
     only: { type: 'string' },
-    load: { type: 'string', default: '10' },
+    load: { type: 'string', default: '3' },
     steps: { type: 'string' },
     workers: { type: 'string', default: String(availableParallelism()) },
     mutants: { type: 'boolean', default: false },
@@ -51,25 +51,10 @@ const whole = (name: string, text: string, least = 1): number => {
   return process.exit(2)
 }
 
-/** A choice that the command leaves to the seed. */
-const chosen = (what: 'mix' | 'faults', names: readonly string[], seed: number): string =>
-  given[what] === 'any' ? new Stream(seed, `any ${what}`).pick(names) : given[what]
-const mixOf = (seed: number) => chosen('mix', Object.keys(MIXES), seed)
-const faultsOf = (seed: number) => chosen('faults', Object.keys(FAULTS), seed)
-
-const sum = { seeds: 0, red: 0, faults: 0, steps: 0, commits: 0, virtualMs: 0 }
-
-function count({ findings, faults, steps, commits, virtualMs }: Outcome['result']): void {
-  sum.seeds++
-  if (findings.length > 0) sum.red++
-  for (const [name, value] of Object.entries({ faults, steps, commits, virtualMs })) sum[name as 'faults'] += value
-}
-
-function tell({ result, kept }: Outcome): void {
+function tell({ result, kept }: Outcome, { mix, faults: kinds }: { mix: string; faults: string }): void {
   const { seed, findings, hash, steps, commits, virtualMs, realMs, faults } = result
-  count(result)
   const facts = `${faults} faults, ${steps} events, ${commits} commits, ${(virtualMs / 1_000).toFixed(1)} virtual s in ${(realMs / 1_000).toFixed(1)} s`
-  console.log(`seed ${seed}: ${findings.length === 0 ? 'green' : 'RED'}, hash ${hash}, ${facts}`)
+  console.log(`seed ${seed}: ${findings.length === 0 ? 'green' : 'RED'}, hash ${hash}, ${mix}, ${kinds}: ${facts}`)
   if (findings.length === 0) return
   for (const { check, text } of findings) console.log(`  ${check}: ${text}`)
   for (const line of result.story.filter(line => / fault /.test(line.slice(0, 30)))) console.log(`  ${line}`)
@@ -77,7 +62,7 @@ function tell({ result, kept }: Outcome): void {
   for (const line of result.story.slice(-STORY_LINES)) console.log(`    ${line.slice(0, 240)}`)
   const only = kept === null ? '' : ` --only '${kept.join(',')}'`
   console.log(
-    `  to see all of it: npm run simulate -- --seed ${seed} --store ${given.store} --mix ${mixOf(seed)} --faults ${faultsOf(seed)} --load ${given.load}${only} --trace`,
+    `  to see all of it: npm run simulate -- --seed ${seed} --store ${given.store} --mix ${mix} --faults ${kinds} --load ${given.load}${only} --trace`,
   )
 }
 
@@ -95,6 +80,8 @@ const first = whole('seed', given.seed, 0)
 const seeds = Array.from({ length: whole('seeds', given.seeds ?? '1') }, (_, place) => first + place)
 const wish = {
   store: given.store as Dialect,
+  mix: given.mix,
+  faults: given.faults,
   loadMs: whole('load', given.load) * 1_000,
   ...(given.steps && { stepsMax: whole('steps', given.steps) }),
   ...(given.only !== undefined && {
@@ -110,29 +97,40 @@ if (!['postgres', 'sqlite'].includes(wish.store)) {
   console.error(`there is no store '${wish.store}'; there are postgres, sqlite`)
   process.exit(2)
 }
-if (given.faults !== 'any' && !Object.hasOwn(FAULTS, given.faults)) {
-  console.error(`there are no faults '${given.faults}'; there are ${Object.keys(FAULTS).join(', ')}`)
+if (!areFaults(wish.faults)) {
+  console.error(`there are no faults '${wish.faults}'; there are ${Object.keys(FAULTS).join(', ')}`)
   process.exit(2)
 }
-if (given.mix !== 'any' && !Object.hasOwn(MIXES, given.mix)) {
-  console.error(`there is no mix '${given.mix}'; there are ${Object.keys(MIXES).join(', ')}`)
+if (!isMix(wish.mix)) {
+  console.error(`there is no mix '${wish.mix}'; there are ${Object.keys(MIXES).join(', ')}`)
   process.exit(2)
 }
 const left = [...seeds]
 const began = performance.now()
+const results: Outcome['result'][] = []
 const work = async () => {
   const worker = new Worker()
   for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
-    tell(await worker.run({ seed, mix: mixOf(seed), faults: faultsOf(seed), ...wish }))
+    const choice = chosen(seed, wish)
+    const outcome = await worker.run({ seed, ...wish, ...choice })
+    results.push(outcome.result)
+    tell(outcome, choice)
   }
   await worker.end()
 }
 await Promise.all(Array.from({ length: Math.min(whole('workers', given.workers), seeds.length) }, work))
-if (sum.seeds > 1) {
-  const [hours, minutes] = [sum.virtualMs / 3_600_000, (performance.now() - began) / 60_000]
+const red = results.filter(({ findings }) => findings.length > 0).length
+if (seeds.length > 1) sum()
+process.exitCode = red > 0 ? 1 : 0
+
+/** What all of them were together. */
+function sum(): void {
+  const all = (of: (result: Outcome['result']) => number) => results.reduce((total, result) => total + of(result), 0)
+  const minutes = (performance.now() - began) / 60_000
+  const load = `${all(({ faults }) => faults)} faults, ${all(({ steps }) => steps)} events, ${all(({ commits }) => commits)} commits`
+  const virtual = Math.round(all(({ virtualMs }) => virtualMs) / 1_000)
+  console.log(`${seeds.length - red} of ${seeds.length} seeds are green: ${load}, ${virtual} virtual s`)
   console.log(
-    `${sum.seeds - sum.red} of ${sum.seeds} seeds are green: ${sum.faults} faults, ${sum.steps} events, ${sum.commits} commits, ` +
-      `${hours.toFixed(1)} virtual hours in ${minutes.toFixed(1)} minutes`,
+    `${(seeds.length / minutes).toFixed(0)} seeds a minute, ${Math.round(all(({ cpuMs }) => cpuMs) / seeds.length)} ms of CPU each, without PostgreSQL's`,
   )
 }
-process.exitCode = sum.red > 0 ? 1 : 0

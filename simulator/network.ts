@@ -1,7 +1,7 @@
 // The virtual network between the simulated processes and the real PostgreSQL. One burst reaches the server at a time,
 // and the next only when the server is at rest or waits for a lock.
 import type { Duplex } from 'node:stream'
-import { findingOf, type Violation, violationsIn } from './checks/invariants.ts'
+import { findingOf, type Violation } from './checks/invariants.ts'
 import type { Stream } from './chance.ts'
 import type { Database } from './database.ts'
 import type { Ground } from './ground.ts'
@@ -18,13 +18,11 @@ interface NetworkOptions {
   history: History
   /** How long a call of one statement waits for a lock. */
   callLockMs: number
-  /** Called after each commit, once the server is at rest. */
-  committed: (isOfInterest: boolean) => void
+  /** Called after each commit, once the server is at rest, with the tables that it has written to. */
+  committed: (touched: ReadonlySet<string>) => void
   /** Called when transactions wait for each other in a circle. */
   circled: (line: string) => void
 }
-
-const VIOLATIONS = violationsIn('postgres')
 
 export class Network implements Ground {
   readonly dialect = 'postgres'
@@ -100,9 +98,10 @@ export class Network implements Ground {
     return this.database.rows(text, values)
   }
 
-  async violations(): Promise<Finding[]> {
-    await this.database.rows(`select set_config('sim.now', $1, false)`, [this.sqlNow])
-    return (await this.database.named<Violation>('violations', VIOLATIONS)).map(findingOf)
+  async violations(touched?: ReadonlySet<string>): Promise<Finding[]> {
+    const text = `select * from set_config('sim.now', $1, false), sim.violations($2)`
+    const found = await this.database.rows<Violation>(text, [this.sqlNow, touched ? [...touched] : null])
+    return found.map(findingOf)
   }
 
   heal(): void {
@@ -118,9 +117,9 @@ export class Network implements Ground {
     return [...this.lines].filter(line => line.owner === owner)
   }
 
-  committed(line: Line, isOfInterest: boolean): void {
+  committed(line: Line, touched: ReadonlySet<string>): void {
     this.history.add(line.name, 'commits')
-    this.#options.committed(isOfInterest)
+    this.#options.committed(touched)
   }
 
   /** Whether the answer to this commit doesn't arrive. */

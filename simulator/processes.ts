@@ -123,12 +123,16 @@ function wordsOf(line: string): string {
   return [msg, duty, err?.message].filter(Boolean).join(': ')
 }
 
+/** Checked once: that takes longer than all else at a start. */
+const CHECKED = loadConfig(
+  { port: 0, auth: 'noauth2', placementPolicy: 'legacy', ui: 'off', conductorName: 'simulated', powerSyncSeconds: 0 },
+  {},
+  undefined,
+)
+
 const configFor = (conductorName: string, database: string): Config => ({
-  ...loadConfig(
-    { port: 0, auth: 'noauth2', placementPolicy: 'legacy', ui: 'off', conductorName, powerSyncSeconds: 0 },
-    {},
-    undefined,
-  ),
+  ...CHECKED,
+  conductorName,
   database,
   databaseConnections: 4,
   takeOverMs: TAKE_OVER_MS,

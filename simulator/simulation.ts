@@ -7,7 +7,7 @@ import type { Database } from './database.ts'
 import { Disk } from './disk.ts'
 import { diskFaults } from './disk-faults.ts'
 import { type Catalogue, faultsOf, heal, networkFaults, type Scene, unleash } from './faults.ts'
-import type { SqliteFile } from './file.ts'
+import { SqliteFile } from './file.ts'
 import type { Ground } from './ground.ts'
 import { History } from './history.ts'
 import { Machines } from './machines.ts'
@@ -33,6 +33,8 @@ export interface Cast {
   /** Resolves when all clients have ended. */
   act(): Promise<void>
   afterCommit(inside: Inside): Promise<Finding[]>
+  /** Nothing is stuck so far, among what was due before. */
+  isAtRest(inside: Inside, quietSince: number): Promise<boolean>
   /** While nobody acts and nothing fails, and all processes have had time to follow. */
   whenQuiet(inside: Inside): Promise<Finding[]>
   /** At the end. `quietSince`: since then nothing failed. */
@@ -75,7 +77,10 @@ const START_MS = 60_000
 const PREPARE_MS = 120_000
 /** All clients end within this time after the load. */
 const ACT_MS = 120_000
-const SETTLE_MS = { least: 8_000, most: 90_000, look: 1_000 }
+/** It ends when all is well. What still differs after a rest of `following` is told; what is stuck, at the latest. */
+const SETTLE_MS = { least: 1_500, following: 8_000, most: 90_000, look: 500 }
+/** So often all invariants are checked, and not only those of the tables that were written to. */
+const WHOLE_CHECK = 40
 /** Something is on its way. */
 const BUSY = `select 1 from nodes where lock_incarnation is not null or transition is not null
   union all select 1 from allocations where state = 'allocating' limit 1`
@@ -122,23 +127,25 @@ class Run {
   #story: readonly string[] = []
   #faults = 0
   #commits = 0
-  #isUnchecked = false
+  /** Since the last check. */
+  #touched = new Set<string>()
+  #checks = 0
 
   constructor(database: Database | SqliteFile, options: Options) {
     const { world } = this
     const { seed, mix, loadMs, castFor, print } = options
     const chance = new Stream(seed, mix)
     const history = new History(() => world.now - STARTED, print)
-    const committed = (isOfInterest: boolean) => {
+    const committed = (touched: ReadonlySet<string>) => {
       this.#commits++
-      this.#isUnchecked ||= isOfInterest
+      for (const table of touched) this.#touched.add(table)
     }
     const callLockMs = limits.claimLockMs
     const circled = (line: string) =>
       this.#told({ check: 'deadlock', text: `${line} waits for someone who waits for it` })
     const below = { world, chance: chance.stream('network'), history, committed }
-    const disk = 'named' in database ? null : new Disk({ ...below, file: database })
-    const network = 'named' in database ? new Network({ ...below, database, circled, callLockMs }) : null
+    const disk = database instanceof SqliteFile ? new Disk({ ...below, file: database }) : null
+    const network = database instanceof SqliteFile ? null : new Network({ ...below, database, circled, callLockMs })
     const ground = (disk ?? network)!
     setFiles(disk)
     const machines = new Machines(chance.stream('machines'), history, () => world.now)
@@ -181,7 +188,8 @@ class Run {
     unleash(this.#scene, this.#catalogue, faults, leftOut, this.#chance)
     await this.#clients(loadMs + ACT_MS, () => this.#cast.act(), { least: loadMs, afterwards: () => heal(this.#scene) })
     const quietSince = world.now
-    await this.#settle(areUp)
+    await this.#settle(areUp, quietSince)
+    await this.#check({ isWhole: true })
     if (!areUp()) this.#told({ check: 'start', text: 'not all processes are up again' })
     this.#tellAll(await this.#cast.whenQuiet(this.#inside))
     await this.#clients(PREPARE_MS, async () => this.#tellAll(await this.#cast.examine(this.#inside, quietSince)))
@@ -232,20 +240,30 @@ class Run {
     if (!isDone) this.#told({ check: 'clients', text: 'they did not end in time' })
   }
 
-  async #settle(areUp: () => boolean): Promise<void> {
+  async #settle(areUp: () => boolean, quietSince: number): Promise<void> {
     const { world } = this
     const began = world.now
+    let busyUntil = began
     await world.runUntil(began + SETTLE_MS.least)
     while (world.now < began + SETTLE_MS.most) {
-      if (areUp() && (await this.#ground.rows(BUSY)).length === 0) return
+      if (!areUp() || (await this.#ground.rows(BUSY)).length > 0) busyUntil = world.now
+      else if (await this.#isSettled(world.now - busyUntil, quietSince)) return
       await world.runUntil(world.now + SETTLE_MS.look)
     }
   }
 
-  async #check(): Promise<void> {
-    if (!this.#isUnchecked) return
-    this.#isUnchecked = false
-    this.#tellAll(await this.#ground.violations())
+  /** Memory may be a moment behind the last change. */
+  async #isSettled(restMs: number, quietSince: number): Promise<boolean> {
+    const isBehind = restMs < SETTLE_MS.following && (await this.#cast.whenQuiet(this.#inside)).length > 0
+    return !isBehind && this.#cast.isAtRest(this.#inside, quietSince)
+  }
+
+  async #check({ isWhole = false } = {}): Promise<void> {
+    const touched = this.#touched
+    if (touched.size === 0 && !isWhole) return
+    this.#touched = new Set()
+    const isAll = isWhole || ++this.#checks % WHOLE_CHECK === 0
+    this.#tellAll(await this.#ground.violations(isAll ? undefined : touched))
     this.#tellAll(await this.#cast.afterCommit(this.#inside))
   }
 

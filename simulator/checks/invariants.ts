@@ -5,7 +5,6 @@ import { ledgerInvariants } from '../../src/ledger/fsck.ts'
 import { metalInvariants } from '../../src/metal/fsck.ts'
 import type { Invariants } from '../../src/store/fsck.ts'
 import { webhookInvariants } from '../../src/webhooks/fsck.ts'
-import type { Dialect } from '../../src/store/statement.ts'
 import type { Finding } from '../port.ts'
 
 const invariants: Invariants = {
@@ -17,21 +16,44 @@ const invariants: Invariants = {
 }
 const names = Object.keys(invariants)
 
-/** Finds the numbers of the invariants that are violated, and how often. */
-export function violationsIn(dialect: Dialect): string {
-  const parts = Object.values(invariants).map((invariant, number) => {
-    const { compiled } = invariant({})
-    return `select ${number} as number, v.count from (${compiled[dialect].sql}) as v`
+/** What an invariant looks at. */
+const tablesIn = (sql: string) => new Set(Array.from(sql.matchAll(/\b(?:from|join) "?(\w+)"?/g), ([, table]) => table!))
+
+/** One function for all: each invariant is planned when it is needed first, and once for a connection. */
+export const VIOLATIONS = `
+  create function sim.violations(touched text[]) returns table (invariant_number int, broken_count int)
+  language plpgsql as $fsck$
+  #variable_conflict use_column
+  begin
+    ${Object.values(invariants)
+      .map((invariant, number) => {
+        const { sql } = invariant({}).compiled.postgres
+        const tables = Array.from(tablesIn(sql), table => `'${table}'`)
+        return `if touched is null or touched && array[${tables.join()}] then
+          invariant_number := ${number};
+          select v.count into broken_count from (${sql}) as v;
+          if broken_count > 0 then return next; end if;
+        end if;`
+      })
+      .join('\n')}
+  end $fsck$`
+
+/** The same for SQLite, which has no functions: of the invariants that look at one of these tables; null if none does. */
+export function violationsOnSqlite(touched?: ReadonlySet<string>): string | null {
+  const parts = Object.values(invariants).flatMap((invariant, number) => {
+    const { sql } = invariant({}).compiled.sqlite
+    if (touched && ![...tablesIn(sql)].some(table => touched.has(table))) return []
+    return `select ${number} as invariant_number, v.count as broken_count from (${sql}) as v`
   })
-  return `select number, count from (${parts.join(' union all ')}) as found where count > 0`
+  return parts.length === 0 ? null : `select * from (${parts.join(' union all ')}) where broken_count > 0`
 }
 
 export interface Violation {
-  number: number
-  count: number
+  invariant_number: number
+  broken_count: number
 }
 
-export const findingOf = ({ number, count }: Violation): Finding => ({
+export const findingOf = ({ invariant_number, broken_count }: Violation): Finding => ({
   check: 'fsck',
-  text: `${names[number]}: ${count}`,
+  text: `${names[invariant_number]}: ${broken_count}`,
 })

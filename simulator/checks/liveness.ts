@@ -52,8 +52,7 @@ const STUCK: Record<string, Stuck> = {
     join nodes n on n.leasable = 1 and n.resource_class = bad.resource_class and n.pledged_at is null and ${FREE}
     where bad.maintenance = 1 and bad.updated_at < ${late} and l.status in ('PENDING', 'STARTING')
       and b.allocation is null and l.updated_at < ${late}`,
-  'a delivery is late': late =>
-    `select message as what from deliveries where status = 'pending' and created_at < ${late}`,
+  'a delivery is late': late => `select message as what from deliveries where status = 'pending' and due_at < ${late}`,
   'an event was put into the outbox twice': () =>
     `select message as what from deliveries group by webhook_id, message having count(*) > 1`,
   'a question to a machine is left': late => `select id::text as what from calls where expires_at < ${late}`,
@@ -87,7 +86,7 @@ export async function liveness(
   { dialect, rows, now }: Pick<Inside, 'dialect' | 'rows' | 'now'>,
   quietSince: number,
 ): Promise<Finding[]> {
-  const late = Math.floor(Math.min(quietSince, now() - 5_000))
+  const late = Math.floor(Math.min(quietSince, now() - 500))
   const findings: Finding[] = []
   for (const [name, text] of stuckOn(dialect, late)) {
     const found = await rows<{ what: string }>(text)
