@@ -158,7 +158,7 @@ eachStore('POST /allocations', api => {
       })
     for (const generation of [null, 1, 2]) {
       const answers = await Promise.all(posts(generation))
-      assert.deepEqual(answers.map(({ status }) => status).sort(), [204, 409])
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([204, 409]))
       const granted = answers.findIndex(({ status }) => status === 204)
       assert.deepEqual(await api.usages(providers[granted]!), { VCPU: 3_000 })
       assert.deepEqual(await api.usages(providers[1 - granted]!), { VCPU: 0 })
