@@ -70,14 +70,13 @@ export class SqliteStore implements Store {
   /** When a test commit last succeeded; -Infinity after a failure. */
   #provedAt = -Infinity
 
-  constructor(path: string, { observer = SILENT, lock = null, isOneThread = false }: SqliteOptions = {}) {
+  constructor(path: string, { observer = SILENT, lock = null, isOneThread = path === IN_MEMORY }: SqliteOptions = {}) {
     this.#observer = observer
     this.#lock = lock
     this.#connection = new SqliteConnection(path)
     this.#database = this.#connection.database
     // A database in memory has one connection.
-    const isAlone = isOneThread || path === IN_MEMORY
-    this.#long = isAlone ? null : { reads: new LongTransactions(path), writes: new LongTransactions(path) }
+    this.#long = isOneThread ? null : { reads: new LongTransactions(path), writes: new LongTransactions(path) }
     this.#begin = this.#database.prepare('begin immediate')
     this.#commit = this.#database.prepare('commit')
     this.#total = this.#database.prepare('select total_changes() as changes')
