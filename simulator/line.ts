@@ -17,6 +17,11 @@ const TIMEOUTS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_sess
 /** Writes to anything that invariants look at. */
 const TOUCHES = /\b(insert into|update|delete from) "(?!conductors"|log")|\b(claim_new|release_all)\(/
 
+/** A transaction by itself. */
+const CALLS = /\b(claim_new|release_all)\(/
+/** Begins to read for memory or for an answer. */
+const READS = /\bread only$/
+
 interface Unit {
   bytes: Buffer
   /** The texts of its statements. */
@@ -74,7 +79,7 @@ export class Line implements Wire {
   open(): void {
     this.#network.at(this.#delay(), async () => {
       if (this.isClosed) return
-      if (this.#network.isAway) return this.breaks('ECONNREFUSED')
+      if (this.#network.isAway || this.#network.cutOff.has(this.owner)) return this.breaks('ECONNREFUSED')
       await this.backend.open()
       this.#deliver(() => this.#socket.emit('connect'))
     })
@@ -167,6 +172,11 @@ export class Line implements Wire {
   async #run(): Promise<void> {
     const units = this.#units.splice(0, this.#chance.happens(0.3) ? 1 : this.#units.length)
     const { history, sqlNow } = this.#network
+    const touches = this.#touches || units.some(({ text }) => TOUCHES.test(text))
+    if (touches && units.some(({ text }) => text === 'commit' || CALLS.test(text)))
+      this.#network.reached(this, 'committing')
+    if (units.some(({ text }) => READS.test(text))) this.#network.reached(this, 'reading')
+    if (this.isClosed || this.isSilent) return
     this.#activity++
     for (const { text, lockMs } of units) {
       history.add(this.name, `→ ${text}`)
@@ -219,12 +229,13 @@ export class Line implements Wire {
     if (isCommit) this.#writes = this.#touches = false
     if (isCommit) network.committed(this, isOfInterest)
     if (this.isClosed || this.isSilent) return
-    if (isCommit && network.losesAnswer(this)) {
-      network.history.add(this.name, 'the answer to a commit is lost')
-      return this.breaks('ECONNRESET')
-    }
+    if (isOfInterest) network.reached(this, 'committed')
+    else if (this.#writes && this.backend.status === 'T') network.reached(this, 'in a transaction')
+    if (this.isClosed || this.isSilent) return
     const bytes = Buffer.concat(answers.map(answer => answer.bytes))
-    if (bytes.length > 0) this.#deliver(() => this.#socket.deliver(bytes))
+    const { share, ms } = network.late
+    const lateMs = share > 0 && this.#chance.happens(share) ? this.#chance.float() * ms : 0
+    if (bytes.length > 0) this.#deliver(() => this.#socket.deliver(bytes), lateMs)
     this.notify()
     this.#schedule()
   }
@@ -249,6 +260,7 @@ export class Line implements Wire {
     this.waitingSince = this.#network.now
     const since = ++this.#activity
     this.#network.history.add(this.name, 'waits for a lock')
+    if (!this.isClosed) this.#network.reached(this, 'waiting')
     const give = (ms: number, code: string, text: string, isDue: () => Promise<boolean>) =>
       this.#network.at(ms, async () => {
         if (this.#activity !== since || !(await isDue())) return

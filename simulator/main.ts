@@ -12,7 +12,7 @@ const HELP = `usage: npm run simulate -- [options]
   --seed <n>       the first seed (1)
   --seeds <n>      how many seeds, one after the other (1)
   --mix <name>     which clients act (everything)
-  --faults <name>  which faults happen: general, none, crashes, connections, answers, outages, machines (general)
+  --faults <name>  which faults happen: ${Object.keys(FAULTS).join(', ')} (general)
   --only <list>    only these faults, by number, with commas between
   --load <s>       for how many virtual seconds the clients act (10)
   --steps <n>      the load ends after so many events at the latest
@@ -29,7 +29,7 @@ const { values: given, positionals } = parseArgs({
     mix: { type: 'string', default: 'everything' },
     faults: { type: 'string', default: 'general' },
     only: { type: 'string' },
-    load: { type: 'string', default: '10' },
+    load: { type: 'string' },
     steps: { type: 'string' },
     workers: { type: 'string', default: String(availableParallelism()) },
     mutants: { type: 'boolean', default: false },
@@ -46,6 +46,8 @@ const whole = (name: string, text: string, least = 1): number => {
   return process.exit(2)
 }
 
+const load = given.load ?? '10'
+
 function tell({ result, kept }: Outcome): void {
   const { seed, findings, hash, steps, commits, virtualMs, realMs, faults } = result
   const facts = `${faults} faults, ${steps} events, ${commits} commits, ${(virtualMs / 1_000).toFixed(1)} virtual s in ${(realMs / 1_000).toFixed(1)} s`
@@ -57,7 +59,7 @@ function tell({ result, kept }: Outcome): void {
   for (const line of result.story.slice(-STORY_LINES)) console.log(`    ${line.slice(0, 240)}`)
   const only = kept === null ? '' : ` --only '${kept.join(',')}'`
   console.log(
-    `  to see all of it: npm run simulate -- --seed ${seed} --mix ${given.mix} --faults ${given.faults} --load ${given.load}${only} --trace`,
+    `  to see all of it: npm run simulate -- --seed ${seed} --mix ${given.mix} --faults ${given.faults} --load ${load}${only} --trace`,
   )
 }
 
@@ -67,16 +69,17 @@ if (given.help) {
 }
 if (given.mutants) {
   const { runMutants } = await import('./mutation.ts')
-  const [workers, loadMs] = [whole('workers', given.workers), whole('load', given.load) * 1_000]
+  const workers = whole('workers', given.workers)
+  const load = given.load === undefined ? {} : { loadMs: whole('load', given.load) * 1_000 }
   const seeds = given.seeds === undefined ? {} : { seeds: whole('seeds', given.seeds) }
-  process.exit((await runMutants({ names: positionals, workers, loadMs, ...seeds })) > 0 ? 1 : 0)
+  process.exit((await runMutants({ names: positionals, workers, ...load, ...seeds })) > 0 ? 1 : 0)
 }
 const first = whole('seed', given.seed, 0)
 const seeds = Array.from({ length: whole('seeds', given.seeds ?? '1') }, (_, place) => first + place)
 const wish = {
   mix: given.mix,
   faults: given.faults,
-  loadMs: whole('load', given.load) * 1_000,
+  loadMs: whole('load', load) * 1_000,
   ...(given.steps && { stepsMax: whole('steps', given.steps) }),
   ...(given.only !== undefined && {
     only: given.only

@@ -5,7 +5,7 @@ import type { Inside } from './checks/inside.ts'
 import { violations } from './checks/invariants.ts'
 import { Stream } from './chance.ts'
 import type { Database, Server } from './database.ts'
-import { faultsOf, heal, unleash } from './faults.ts'
+import { faultsOf, heal, type Place, roundMsOf, unleash } from './faults.ts'
 import { History } from './history.ts'
 import { Machines } from './machines.ts'
 import { Network } from './network.ts'
@@ -76,6 +76,13 @@ const START_MS = 60_000
 const PREPARE_MS = 120_000
 /** All clients end within this time after the load. */
 const ACT_MS = 120_000
+/** Within this time all processes have followed a commit. */
+const FOLLOW_MS = 1_200
+/** Silent connections are noticed late. */
+const recessMsOf = (faults: string) => (faults === 'none' ? 2_500 : 9_000)
+/** For how long the clients act, recesses and all. */
+const wholeMsOf = ({ faults, loadMs }: Options) =>
+  loadMs + (Math.ceil(loadMs / Math.min(roundMsOf(faults), loadMs)) - 1) * recessMsOf(faults)
 const SETTLE_MS = { least: 8_000, most: 90_000, look: 1_000 }
 /** Something is on its way. */
 const BUSY = `select 1 from nodes where lock_incarnation is not null or transition is not null
@@ -117,17 +124,21 @@ class Run {
   #story: readonly string[] = []
   #faults = 0
   #commits = 0
+  #touchedAt = 0
   #isUnchecked = false
 
   constructor(database: Database, options: Options) {
     const { world } = this
-    const { seed, mix, loadMs, castFor, print } = options
+    const { seed, mix, castFor, print } = options
     const chance = new Stream(seed, mix)
     const history = new History(() => world.now - STARTED, print)
     const committed = (isOfInterest: boolean) => {
       this.#commits++
+      if (isOfInterest) this.#touchedAt = world.now
       this.#isUnchecked ||= isOfInterest
     }
+    // Few tasks at a time, so that work waits; or as many as there are.
+    Object.assign(limits, { conductorTasksMax: chance.stream('limits').pick([2, 256]) })
     const callLockMs = limits.claimLockMs
     const circled = (line: string) =>
       this.#told({ check: 'deadlock', text: `${line} waits for someone who waits for it` })
@@ -139,13 +150,15 @@ class Run {
     const processes = roles.map((role, number) => new Process(`p${number}`, role, around))
     const told = (finding: Finding) => this.#told(finding)
     this.#service = new SimulatedService({ world, chance: chance.stream('service'), history, processes, told })
-    this.#cast = castFor({ mix, service: this.#service, chance: chance.stream('cast'), told, loadMs })
+    this.#cast = castFor({ mix, service: this.#service, chance: chance.stream('cast'), told, loadMs: wholeMsOf(options) })
     this.#inside = {
       rows: (text, values) => world.hold(database.rows(text, values)),
       now: () => world.now,
       takeOverMs: TAKE_OVER_MS,
       memories: () => processes.flatMap(({ name, memory }) => (memory ? [{ name, memory }] : [])),
       deeds: machines.deeds,
+      conductors: () => processes.filter(({ role, isUp }) => role !== 'api' && isUp).map(({ name }) => name),
+      outage: network.outage,
     }
     this.#options = options
     this.#chance = chance
@@ -166,11 +179,7 @@ class Run {
     await world.runUntil(world.now + START_MS, areUp)
     if (!areUp()) return this.#told({ check: 'start', text: 'not all processes are up' })
     await this.#clients(PREPARE_MS, () => this.#cast.prepare())
-    const { faults: mix, loadMs, leftOut = new Set() } = this.#options
-    const faults = faultsOf(mix, this.#chance.stream('faults'), loadMs)
-    this.#faults = faults.length
-    unleash(place, faults, leftOut, this.#chance)
-    await this.#clients(loadMs + ACT_MS, () => this.#cast.act(), { least: loadMs, afterwards: () => heal(place) })
+    await this.#clients(this.#options.loadMs * 10 + ACT_MS, () => this.#cast.act(), () => this.#rounds(place, areUp))
     const quietSince = world.now
     await this.#settle(areUp)
     if (!areUp()) this.#told({ check: 'start', text: 'not all processes are up again' })
@@ -205,8 +214,34 @@ class Run {
     this.#processes.find(process => process.owner === owner)?.crash()
   }
 
-  /** Lets clients work until they are done; `afterwards` is done once the time is over that they take at least. */
-  async #clients(most: number, work: () => Promise<void>, { least = 0, afterwards = () => {} } = {}): Promise<void> {
+  /** Load and faults for a while, then a recess, in which memory must become right; and so on. */
+  async #rounds(place: Place, areUp: () => boolean): Promise<void> {
+    const { world } = this
+    const { faults: mix, loadMs, leftOut = new Set(), stepsMax = Infinity } = this.#options
+    const faults = faultsOf(mix, this.#chance.stream('faults'), loadMs)
+    this.#faults = faults.length
+    const roundMs = Math.min(roundMsOf(mix), loadMs)
+    const steps = world.steps + stepsMax
+    for (let from = 0; from < loadMs && world.steps < steps; from += roundMs) {
+      const now = faults.filter(({ at }) => at >= from && at < from + roundMs)
+      unleash(place, now.map(fault => ({ ...fault, at: fault.at - from })), leftOut, this.#chance)
+      await world.runUntil(world.now + Math.min(roundMs, loadMs - from), () => world.steps >= steps)
+      heal(place)
+      if (from + roundMs < loadMs) await this.#recess(areUp)
+    }
+  }
+
+  async #recess(areUp: () => boolean): Promise<void> {
+    const { world } = this
+    const end = world.now + recessMsOf(this.#options.faults)
+    this.#service.hushUntil(end)
+    await world.runUntil(end)
+    // Machines, leases and ends of promises go on: what is committed just now can't be everywhere.
+    if (areUp() && world.now - this.#touchedAt > FOLLOW_MS) this.#tellAll(await this.#cast.whenQuiet(this.#inside))
+  }
+
+  /** Lets clients work until they are done, and `meanwhile` be done. */
+  async #clients(most: number, work: () => Promise<void>, meanwhile = async () => {}): Promise<void> {
     const { world } = this
     let isDone = false
     await world.as(this.#service.owner, () => {
@@ -216,9 +251,7 @@ class Run {
       )
     })
     const began = world.now
-    const steps = world.steps + (this.#options.stepsMax ?? Infinity)
-    await world.runUntil(began + least, () => world.steps >= steps)
-    afterwards()
+    await meanwhile()
     await world.runUntil(began + most, () => isDone)
     if (!isDone) this.#told({ check: 'clients', text: 'they did not end in time' })
   }

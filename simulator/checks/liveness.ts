@@ -66,9 +66,18 @@ export const STUCK: Record<string, Stuck> = {
   'a question to a machine is left': late => `select id::text as what from calls where expires_at < ${late}`,
 }
 
-export async function liveness({ rows, now }: Pick<Inside, 'rows' | 'now'>, quietSince: number): Promise<Finding[]> {
+/** One whose process is up has noticed by now if others had given it up. */
+async function absent({ rows, conductors }: Inside): Promise<Finding[]> {
+  const there = new Set((await rows<{ name: string }>('select hostname as name from conductors where online = 1')).map(({ name }) => name))
+  return conductors()
+    .filter(name => !there.has(name))
+    .map(name => ({ check: 'liveness', text: `conductor ${name} is up, but counts as dead` }))
+}
+
+export async function liveness(inside: Inside, quietSince: number): Promise<Finding[]> {
+  const { rows, now } = inside
   const late = Math.floor(Math.min(quietSince, now() - 5_000))
-  const findings: Finding[] = []
+  const findings: Finding[] = await absent(inside)
   for (const [name, stuck] of Object.entries(STUCK)) {
     const found = await rows<{ what: string }>(stuck(late))
     if (found.length > 0)
