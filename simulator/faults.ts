@@ -179,7 +179,16 @@ export const MIXES: Record<string, Family> = {
   none: { kinds: [] },
   crashes: { kinds: ['crash', 'pause', 'crash at a moment', 'pause at a moment'], roundMs: 9_000 },
   connections: {
-    kinds: ['kill connection', 'silent connection', 'answer lost', 'commit lost', 'reading lost', 'deaf', 'slow', 'late'],
+    kinds: [
+      'kill connection',
+      'silent connection',
+      'answer lost',
+      'commit lost',
+      'reading lost',
+      'deaf',
+      'slow',
+      'late',
+    ],
   },
   answers: { kinds: ['answer lost', 'commit lost'], most: 8, roundMs: 3_000 },
   cuts: { kinds: ['cut off'], most: 6 },

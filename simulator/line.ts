@@ -168,9 +168,10 @@ export class Line implements Wire {
     })
   }
 
-  /** Sends all that waits, or now and then one statement, so that others come in between. */
+  /** Sends all that waits, or now and then the first few statements, so that others come in between. */
   async #run(): Promise<void> {
-    const units = this.#units.splice(0, this.#chance.happens(0.3) ? 1 : this.#units.length)
+    const { length } = this.#units
+    const units = this.#units.splice(0, this.#chance.happens(0.3) ? 1 + this.#chance.int(length) : length)
     const { history, sqlNow } = this.#network
     const touches = this.#touches || units.some(({ text }) => TOUCHES.test(text))
     if (touches && units.some(({ text }) => text === 'commit' || CALLS.test(text)))

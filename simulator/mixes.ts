@@ -103,7 +103,11 @@ const crowd: Mix = async stage => {
   const made = await providers(stage, 3, 30)
   const quick = { ...common(stage), pauseMs: 60, providers: made }
   const consumers = times(3, () => stage.chance.uuid())
-  return [...times(6, () => claimer({ ...quick, spread: 0.6 })), ...times(4, () => rival({ ...quick, consumers }))]
+  return [
+    ...times(4, () => claimer({ ...quick, spread: 0.6 })),
+    ...times(4, () => rival({ ...quick, consumers })),
+    ...times(2, () => stockkeeper({ ...quick, shared: made })),
+  ]
 }
 
 const inventories: Mix = async stage => {
@@ -156,7 +160,7 @@ const fickleOnes: Mix = async stage => {
 }
 
 const holds: Mix = async stage => {
-  const made = await nodes(stage, 3, 'held')
+  const made = await nodes(stage, 5, 'held')
   const person = tenant({ ...common(stage), who: 'tenant', classes: ['held'], lasts: [null, 3_000], deploys: false })
   return [...times(3, () => holder({ ...common(stage), nodes: made })), person]
 }

@@ -26,7 +26,9 @@ export class Moments {
 
   /** Whether anything happened. */
   reached(line: Line, moment: Moment): boolean {
-    const due = [...this.#traps].filter(trap => trap.owner === line.owner && trap.moment === moment && trap.passes-- === 0)
+    const due = [...this.#traps].filter(
+      trap => trap.owner === line.owner && trap.moment === moment && trap.passes-- === 0,
+    )
     for (const trap of due) {
       this.#traps.delete(trap)
       trap.spring(line)

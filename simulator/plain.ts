@@ -28,7 +28,8 @@ const postgres = await sharedPostgres()
 const database = await migrated(await postgres.createEmpty())
 await using opened = new AsyncDisposableStack()
 opened.defer(() => postgres.stop())
-const deeds: { node: string; process: string; step: string; began: number; ended: number | null; isDone: boolean }[] = []
+const deeds: { node: string; process: string; step: string; began: number; ended: number | null; isDone: boolean }[] =
+  []
 
 /** Says what it has done. */
 class Machines extends FakeHardware {

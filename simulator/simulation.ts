@@ -150,7 +150,13 @@ class Run {
     const processes = roles.map((role, number) => new Process(`p${number}`, role, around))
     const told = (finding: Finding) => this.#told(finding)
     this.#service = new SimulatedService({ world, chance: chance.stream('service'), history, processes, told })
-    this.#cast = castFor({ mix, service: this.#service, chance: chance.stream('cast'), told, loadMs: wholeMsOf(options) })
+    this.#cast = castFor({
+      mix,
+      service: this.#service,
+      chance: chance.stream('cast'),
+      told,
+      loadMs: wholeMsOf(options),
+    })
     this.#inside = {
       rows: (text, values) => world.hold(database.rows(text, values)),
       now: () => world.now,
@@ -179,7 +185,11 @@ class Run {
     await world.runUntil(world.now + START_MS, areUp)
     if (!areUp()) return this.#told({ check: 'start', text: 'not all processes are up' })
     await this.#clients(PREPARE_MS, () => this.#cast.prepare())
-    await this.#clients(this.#options.loadMs * 10 + ACT_MS, () => this.#cast.act(), () => this.#rounds(place, areUp))
+    await this.#clients(
+      this.#options.loadMs * 10 + ACT_MS,
+      () => this.#cast.act(),
+      () => this.#rounds(place, areUp),
+    )
     const quietSince = world.now
     await this.#settle(areUp)
     if (!areUp()) this.#told({ check: 'start', text: 'not all processes are up again' })
@@ -224,7 +234,12 @@ class Run {
     const steps = world.steps + stepsMax
     for (let from = 0; from < loadMs && world.steps < steps; from += roundMs) {
       const now = faults.filter(({ at }) => at >= from && at < from + roundMs)
-      unleash(place, now.map(fault => ({ ...fault, at: fault.at - from })), leftOut, this.#chance)
+      unleash(
+        place,
+        now.map(fault => ({ ...fault, at: fault.at - from })),
+        leftOut,
+        this.#chance,
+      )
       await world.runUntil(world.now + Math.min(roundMs, loadMs - from), () => world.steps >= steps)
       heal(place)
       if (from + roundMs < loadMs) await this.#recess(areUp)

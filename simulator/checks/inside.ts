@@ -23,7 +23,7 @@ export interface Inside {
   memories(): readonly { name: string; memory: Memory }[]
   deeds: readonly Deed[]
   /** The names of the conductors whose processes are up. */
-  conductors(): readonly string[]
+  conductors: () => readonly string[]
   /** The last time that the database was away. */
   outage: Readonly<{ since: number; until: number }>
 }

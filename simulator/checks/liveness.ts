@@ -68,7 +68,9 @@ export const STUCK: Record<string, Stuck> = {
 
 /** One whose process is up has noticed by now if others had given it up. */
 async function absent({ rows, conductors }: Inside): Promise<Finding[]> {
-  const there = new Set((await rows<{ name: string }>('select hostname as name from conductors where online = 1')).map(({ name }) => name))
+  const there = new Set(
+    (await rows<{ name: string }>('select hostname as name from conductors where online = 1')).map(({ name }) => name),
+  )
   return conductors()
     .filter(name => !there.has(name))
     .map(name => ({ check: 'liveness', text: `conductor ${name} is up, but counts as dead` }))

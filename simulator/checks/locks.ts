@@ -118,10 +118,11 @@ export class Locks {
     const silentMs = now() - heartbeat
     const [enoughMs, backMs] = [takeOverMs * 0.65, now() - this.#backAt(inside)]
     const given = `conductor ${hostname} was given up`
-    if (silentMs <= enoughMs)
-      return [{ check: 'locks', text: `${given} after ${Math.round(silentMs)} ms of silence` }]
+    if (silentMs <= enoughMs) return [{ check: 'locks', text: `${given} after ${Math.round(silentMs)} ms of silence` }]
     if (backMs > enoughMs) return []
-    return [{ check: 'locks', text: `${given} ${Math.round(backMs)} ms after an outage in which nobody could be heard` }]
+    return [
+      { check: 'locks', text: `${given} ${Math.round(backMs)} ms after an outage in which nobody could be heard` },
+    ]
   }
 
   /** When the database was back after so long that all seemed silent. One who began since then can't know of it. */

@@ -25,16 +25,6 @@ export const claimMutants: readonly Mutant[] = [
     seeds: 3,
   },
   {
-    name: 'new-claims-overwrite',
-    breaks: 'a claim for a new consumer is taken, although the consumer has appeared meanwhile with other claims',
-    file: 'src/ledger/claims/open-book.ts',
-    from: "if (claimRows.some(row => !locked.has(row.uuid))) throw new StoreConflict('consumer_appeared')",
-    to: '',
-    mix: 'crowd',
-    faults: 'none',
-    seeds: 5,
-  },
-  {
     name: 'use-of-others-is-forgotten',
     breaks: 'releasing what a consumer has does not change the use of the inventory',
     file: 'src/ledger/claims/decide.ts',

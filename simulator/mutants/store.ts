@@ -33,16 +33,6 @@ export const storeMutants: readonly Mutant[] = [
     seeds: 5,
   },
   {
-    name: 'absorb-failure-fails-the-write',
-    breaks: 'a committed write is reported as failed when memory can not follow, and memory stays behind',
-    file: 'src/store/postgres.ts',
-    from: '      await absorb(report)\n    } catch (error) {\n      this.#doubt(error)',
-    to: '      await absorb(report)\n    } catch (error) {\n      throw error',
-    mix: 'nodes',
-    faults: 'connections',
-    seeds: 20,
-  },
-  {
     name: 'only-the-first-provider-is-told',
     breaks: 'of a transaction that changes several providers others read one',
     file: 'src/store/log.ts',
