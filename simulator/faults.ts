@@ -1,6 +1,8 @@
 // Everything that goes wrong on purpose: a list of faults from the seed, each with its time and its own choices, so that
 // any of them can be left out without changing the others.
 import type { Stream } from './chance.ts'
+import type { Ground } from './ground.ts'
+import type { History } from './history.ts'
 import { type Machines, STEP_MS } from './machines.ts'
 import type { Moment } from './moments.ts'
 import type { Network } from './network.ts'
@@ -8,25 +10,37 @@ import type { Process } from './processes.ts'
 import type { Line } from './line.ts'
 import { Owner, type World } from './world.ts'
 
-export interface Place {
+/** Where faults happen, whatever the ground. */
+export interface Scene {
   world: World
-  network: Network
+  ground: Ground
   machines: Machines
   processes: readonly Process[]
+  history: History
+}
+
+interface Place extends Scene {
+  network: Network
 }
 
 export interface Fault {
   number: number
   /** Milliseconds after the clients began. */
   at: number
-  kind: Kind
+  kind: string
   chance: Stream
+}
+
+/** The faults of one kind of ground: which of them a mix has, and how each is done. It returns what to say of it. */
+export interface Catalogue {
+  kindsOf: (mix: string) => readonly string[]
+  happen: (kind: string, chance: Stream) => string
 }
 
 type Kind = keyof typeof KINDS
 
 /** For some time: the end comes with the end of the faults at the latest. */
-const later = (place: Place, ms: number, end: () => void) => place.world.after(ms, NATURE.get(place.world)!, end)
+export const later = (place: Scene, ms: number, end: () => void) => place.world.after(ms, NATURE.get(place.world)!, end)
 const NATURE = new WeakMap<World, Owner>()
 
 /** Waits for a process to come to such a moment some times. */
@@ -43,22 +57,33 @@ function atMoment(
   return `${owner.name} ${what} when it is ${moment} for time ${passes + 1}`
 }
 
-/** Does its damage; returns what to say of it. */
-const KINDS = {
-  crash({ processes }: Place, chance: Stream) {
-    const process = chance.pick(processes)
-    const socketsMs = chance.happens(0.5) ? 0 : chance.between(100, 8_000)
-    process.crash(socketsMs)
-    process.startAfter(chance.between(50, 5_000))
-    return `${process.name} crashes, its sockets close after ${Math.round(socketsMs)} ms`
-  },
-  pause(place: Place, chance: Stream) {
+/** What fails on any ground. */
+export const COMMON = {
+  pause(place: Scene, chance: Stream) {
     const process = chance.pick(place.processes)
     const { owner } = process
     const ms = chance.between(200, 14_000)
     owner.isPaused = true
     later(place, ms, () => place.world.resume(owner))
     return `${process.name} is paused for ${Math.round(ms)} ms`
+  },
+  machines(place: Scene, chance: Stream) {
+    const ms = chance.between(1_000, 15_000)
+    Object.assign(place.machines, { failures: chance.between(0, 0.5), hangs: chance.between(0, 0.3) })
+    later(place, ms, () => Object.assign(place.machines, { failures: 0, hangs: 0 }))
+    return `machines fail and hang for ${Math.round(ms)} ms`
+  },
+}
+
+/** Does its damage; returns what to say of it. */
+const KINDS = {
+  ...COMMON,
+  crash({ processes }: Place, chance: Stream) {
+    const process = chance.pick(processes)
+    const socketsMs = chance.happens(0.5) ? 0 : chance.between(100, 8_000)
+    process.crash(socketsMs)
+    process.startAfter(chance.between(50, 5_000))
+    return `${process.name} crashes, its sockets close after ${Math.round(socketsMs)} ms`
   },
   'kill connection'({ network, processes }: Place, chance: Stream) {
     const { owner } = chance.pick(processes)
@@ -155,12 +180,6 @@ const KINDS = {
     owner.skewMs += chance.between(-2_000, 2_000)
     return `the clock of ${owner.name} jumps to ${Math.round(owner.skewMs)} ms`
   },
-  machines(place: Place, chance: Stream) {
-    const ms = chance.between(1_000, 15_000)
-    Object.assign(place.machines, { failures: chance.between(0, 0.5), hangs: chance.between(0, 0.3) })
-    later(place, ms, () => Object.assign(place.machines, { failures: 0, hangs: 0 }))
-    return `machines fail and hang for ${Math.round(ms)} ms`
-  },
 } satisfies Record<string, (place: Place, chance: Stream) => string>
 
 const ALL = Object.keys(KINDS) as Kind[]
@@ -173,7 +192,7 @@ interface Family {
   roundMs?: number
 }
 
-/** Which faults happen, by the name of the mix. */
+/** Which faults happen, by the name of the mix; on a file, others have these names. */
 export const MIXES: Record<string, Family> = {
   general: { kinds: ALL },
   none: { kinds: [] },
@@ -204,8 +223,15 @@ export const MIXES: Record<string, Family> = {
 const ROUND_MS = 5_000
 export const roundMsOf = (mix: string): number => MIXES[mix]!.roundMs ?? ROUND_MS
 
-export function faultsOf(mix: string, chance: Stream, loadMs: number): Fault[] {
-  const { kinds, most = 4 } = MIXES[mix]!
+/** Of a run on PostgreSQL. */
+export const networkFaults = (place: Place): Catalogue => ({
+  kindsOf: mix => MIXES[mix]!.kinds,
+  happen: (kind, chance) => KINDS[kind as Kind](place, chance),
+})
+
+export function faultsOf(mix: string, { kindsOf }: Catalogue, chance: Stream, loadMs: number): Fault[] {
+  const kinds = kindsOf(mix)
+  const { most = 4 } = MIXES[mix]!
   if (kinds.length === 0) return []
   const rounds = Math.ceil(loadMs / roundMsOf(mix))
   const count = Array.from({ length: rounds }, () => 1 + chance.int(most)).reduce((a, b) => a + b)
@@ -216,24 +242,26 @@ export function faultsOf(mix: string, chance: Stream, loadMs: number): Fault[] {
 }
 
 /** Lets the faults happen, but those that are left out. */
-export function unleash(place: Place, faults: readonly Fault[], left: ReadonlySet<number>, chance: Stream): void {
-  const { world, network } = place
+export function unleash(
+  { world, history }: Scene,
+  { happen }: Catalogue,
+  faults: readonly Fault[],
+  left: ReadonlySet<number>,
+  chance: Stream,
+): void {
   const nature = new Owner('nature', chance)
   NATURE.set(world, nature)
   for (const { number, at, kind, chance } of faults) {
     if (left.has(number)) continue
-    world.after(at, nature, () => network.history.add('fault', `${number}: ${KINDS[kind](place, chance)}`))
+    world.after(at, nature, () => history.add('fault', `${number}: ${happen(kind, chance)}`))
   }
 }
 
 /** From now on nothing goes wrong. */
-export function heal({ world, network, machines, processes }: Place): void {
-  network.history.add('fault', 'all faults are over')
+export function heal({ world, ground, machines, processes, history }: Scene): void {
+  history.add('fault', 'all faults are over')
   NATURE.get(world)!.isDead = true
-  Object.assign(network, { isAway: false, slowMs: 0, notificationLoss: 0 })
-  network.late = { share: 0, ms: 0 }
-  network.cutOff.clear()
-  network.moments.clear()
+  ground.heal()
   Object.assign(machines, { failures: 0, hangs: 0, stepMs: STEP_MS })
   for (const process of processes) {
     if (process.owner.isPaused) world.resume(process.owner)

@@ -137,7 +137,7 @@ const metal: Mix = async stage => {
 const expiry: Mix = async stage => {
   await nodes(stage, 3, 'plain')
   return times(5, i =>
-    tenant({ ...common(stage), who: `tenant${i}`, classes: ['plain'], lasts: [2_000, 3_000, 5_000], deploys: false }),
+    tenant({ ...common(stage), who: `brief${i}`, classes: ['plain'], lasts: [2_000, 3_000, 5_000], deploys: false }),
   )
 }
 
@@ -176,7 +176,7 @@ const bookings: Mix = async stage => {
   await leasable(stage, 3, 'leased')
   const people = times(3, i => lessee({ ...common(stage), who: `lessee${i}`, wishes: nodesOf('leased') }))
   const others = times(3, i =>
-    tenant({ ...common(stage), who: `tenant${i}`, classes: ['leased'], lasts: [1_500, 3_000, 5_000], deploys: false }),
+    tenant({ ...common(stage), who: `booker${i}`, classes: ['leased'], lasts: [1_500, 3_000, 5_000], deploys: false }),
   )
   return [...people, ...others]
 }

@@ -58,7 +58,8 @@ async function hunt(worker: Worker, mutant: Mutant, loadMs: number, seeds: numbe
   const { mix, faults } = mutant
   for (let seed = 1; seed <= seeds; seed++) {
     try {
-      const { result } = await worker.run({ seed, mix, faults, loadMs, isTraced: false, isMinimised: false })
+      const wish = { seed, store: 'postgres', mix, faults, loadMs, isTraced: false, isMinimised: false } as const
+      const { result } = await worker.run(wish)
       const [finding] = result.findings
       if (finding) return { mutant, seed, text: `${finding.check}: ${finding.text}` }
     } catch (error) {

@@ -1,11 +1,14 @@
 // The virtual network between the simulated processes and the real PostgreSQL. One burst reaches the server at a time,
 // and the next only when the server is at rest or waits for a lock.
 import type { Duplex } from 'node:stream'
+import { findingOf, type Violation } from './checks/invariants.ts'
 import type { Stream } from './chance.ts'
 import type { Database } from './database.ts'
+import type { Ground } from './ground.ts'
 import type { History } from './history.ts'
 import { Line } from './line.ts'
 import { type Moment, Moments } from './moments.ts'
+import type { Finding } from './port.ts'
 import { VirtualSocket } from './socket.ts'
 import { Owner, type World } from './world.ts'
 
@@ -16,13 +19,20 @@ interface NetworkOptions {
   history: History
   /** How long a call of one statement waits for a lock. */
   callLockMs: number
-  /** Called after each commit, once the server is at rest. */
-  committed: (isOfInterest: boolean) => void
+  /** Called after each commit, once the server is at rest, with the tables that it has written to. */
+  committed: (touched: ReadonlySet<string>) => void
   /** Called when transactions wait for each other in a circle. */
   circled: (line: string) => void
 }
 
-export class Network {
+export class Network implements Ground {
+  readonly dialect = 'postgres'
+  readonly casts = [
+    ['serve', 'serve'],
+    ['api', 'serve', 'conductor'],
+    ['api', 'api', 'conductor', 'conductor'],
+  ] as const
+  readonly skewMsMax = 3_600_000
   readonly world: World
   readonly chance: Stream
   readonly database: Database
@@ -67,6 +77,10 @@ export class Network {
     this.#isAway = isAway
   }
 
+  get address(): string {
+    return this.database.url
+  }
+
   get now(): number {
     return this.world.now
   }
@@ -89,6 +103,30 @@ export class Network {
     }
   }
 
+  surroundings(owner: Owner): { dial: () => Duplex } {
+    return { dial: this.dial(owner) }
+  }
+
+  left(owner: Owner, ms: number): void {
+    for (const line of this.linesOf(owner)) line.hangUpAfter(ms)
+  }
+
+  rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+    return this.database.rows(text, values)
+  }
+
+  async violations(touched?: ReadonlySet<string>): Promise<Finding[]> {
+    const text = `select * from set_config('sim.now', $1, false), sim.violations($2)`
+    const found = await this.database.rows<Violation>(text, [this.sqlNow, touched ? [...touched] : null])
+    return found.map(findingOf)
+  }
+
+  heal(): void {
+    Object.assign(this, { isAway: false, slowMs: 0, notificationLoss: 0, late: { share: 0, ms: 0 } })
+    this.cutOff.clear()
+    this.moments.clear()
+  }
+
   at(ms: number, run: () => void | Promise<void>): void {
     this.world.after(ms, this.#owner, run)
   }
@@ -97,9 +135,9 @@ export class Network {
     return [...this.lines].filter(line => line.owner === owner)
   }
 
-  committed(line: Line, isOfInterest: boolean): void {
+  committed(line: Line, touched: ReadonlySet<string>): void {
     this.history.add(line.name, 'commits')
-    this.#options.committed(isOfInterest)
+    this.#options.committed(touched)
   }
 
   /** Lets happen what was to happen at this moment. */

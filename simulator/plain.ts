@@ -107,6 +107,7 @@ const service: Service = {
   },
 }
 const inside = {
+  dialect: 'postgres' as const,
   rows: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
     (await sql.query(text, [...values])).rows as Row[],
   now: () => Date.now(),

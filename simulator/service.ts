@@ -7,6 +7,8 @@ import { Owner, type World } from './world.ts'
 
 /** So long a client waits for an answer. */
 const PATIENCE_MS = 20_000
+/** So long it takes a client to see that nobody is there: who asks again at once costs time and shows nothing. */
+const REFUSED_MS = 200
 
 interface ServiceOptions {
   world: World
@@ -78,11 +80,15 @@ export class SimulatedService implements Service {
         if (target.app) this.#inject(target, request, back)
         else back(null)
       })
-      if (target.owner.isDead) back(null)
+      if (target.owner.isDead) world.after(REFUSED_MS, this.owner, () => back(null))
     })
   }
 
-  #inject({ app }: Process, { method, url, headers, body }: Request, back: (answer: Answer | null) => void): void {
+  #inject(
+    { app, owner }: Process,
+    { method, url, headers, body }: Request,
+    back: (answer: Answer | null) => void,
+  ): void {
     const sent = {
       method,
       url,
@@ -91,7 +97,8 @@ export class SimulatedService implements Service {
     }
     app!.inject(sent).then(
       ({ statusCode: status, headers, payload }) =>
-        back({ status, headers: headers as Answer['headers'], body: readable(payload) }),
+        // It may die in the middle of the event that would have answered.
+        owner.isDead || back({ status, headers: headers as Answer['headers'], body: readable(payload) }),
       () => back(null),
     )
   }

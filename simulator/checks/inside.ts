@@ -1,5 +1,6 @@
 // What checks see of the inside: the database itself, the copies in memory, and what machines have really done.
 import type { Memory } from '../../src/process/memory.ts'
+import type { Dialect } from '../../src/store/statement.ts'
 import type { Read } from '../../src/store/transaction.ts'
 
 /** A step that a machine was told to do. */
@@ -15,6 +16,7 @@ export interface Deed {
 }
 
 export interface Inside {
+  dialect: Dialect
   /** Asks the database beside the simulated network. Whole numbers come as numbers. */
   rows: <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>
   now: () => number
@@ -28,13 +30,13 @@ export interface Inside {
   outage: Readonly<{ since: number; until: number }>
 }
 
-/** Runs a transaction that reads, as PostgreSQL's store does. */
-export async function read<T>({ rows }: Pick<Inside, 'rows'>, transaction: Read<T>): Promise<T> {
+/** Runs a transaction that reads, as the store does. */
+export async function read<T>({ rows, dialect }: Pick<Inside, 'rows' | 'dialect'>, transaction: Read<T>): Promise<T> {
   let step = transaction.next()
   while (!step.done) {
     const answers = []
     for (const { compiled, args } of step.value) {
-      const found = await rows(compiled.postgres.sql, compiled.postgres.bind(args)[0])
+      const found = await rows(compiled[dialect].sql, compiled[dialect].bind(args)[0])
       answers.push({ rows: found, count: found.length })
     }
     step = transaction.next(answers)
