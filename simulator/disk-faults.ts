@@ -50,11 +50,17 @@ const MIXES: Record<string, readonly Kind[]> = {
   crashes: ['crash', 'crash at a commit', 'pause'],
   connections: ['pause', 'crash at a commit'],
   answers: ['crash at a commit'],
+  cuts: ['crash at a commit', 'broken disk'],
+  late: ['pause'],
+  readings: ['broken disk'],
+  restarts: ['crash'],
+  waits: ['pause', 'crash at a commit'],
+  zombies: ['pause', 'machines'],
   outages: ['full disk', 'broken disk'],
   machines: ['machines', 'crash at a commit'],
 }
 
 export const diskFaults = (place: Place): Catalogue => ({
-  mixes: MIXES,
+  kindsOf: mix => MIXES[mix]!,
   happen: (kind, chance) => KINDS[kind as Kind](place, chance),
 })

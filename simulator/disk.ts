@@ -32,6 +32,7 @@ export class Disk implements Ground, Files {
   readonly casts = [['serve']] as const
   // The clock of the process is the only one there is.
   readonly skewMsMax = 0
+  readonly outage = { since: 0, until: 0 }
   /** What a write meets; null while the disk is well. */
   failure: typeof FULL | null = null
   readonly #options: DiskOptions

@@ -3,9 +3,11 @@
 import type { Stream } from './chance.ts'
 import type { Ground } from './ground.ts'
 import type { History } from './history.ts'
-import type { Machines } from './machines.ts'
+import { type Machines, STEP_MS } from './machines.ts'
+import type { Moment } from './moments.ts'
 import type { Network } from './network.ts'
 import type { Process } from './processes.ts'
+import type { Line } from './line.ts'
 import { Owner, type World } from './world.ts'
 
 /** Where faults happen, whatever the ground. */
@@ -21,7 +23,8 @@ interface Place extends Scene {
   network: Network
 }
 
-interface Fault {
+export interface Fault {
+  number: number
   /** Milliseconds after the clients began. */
   at: number
   kind: string
@@ -30,7 +33,7 @@ interface Fault {
 
 /** The faults of one kind of ground: which of them a mix has, and how each is done. It returns what to say of it. */
 export interface Catalogue {
-  mixes: Record<string, readonly string[]>
+  kindsOf: (mix: string) => readonly string[]
   happen: (kind: string, chance: Stream) => string
 }
 
@@ -39,6 +42,20 @@ type Kind = keyof typeof KINDS
 /** For some time: the end comes with the end of the faults at the latest. */
 export const later = (place: Scene, ms: number, end: () => void) => place.world.after(ms, NATURE.get(place.world)!, end)
 const NATURE = new WeakMap<World, Owner>()
+
+/** Waits for a process to come to such a moment some times. */
+function atMoment(
+  { network, processes }: Place,
+  chance: Stream,
+  moment: Moment,
+  what: string,
+  spring: (line: Line) => void,
+): string {
+  const { owner } = chance.pick(processes)
+  const passes = chance.int(8)
+  network.moments.wait({ owner, moment, passes, spring })
+  return `${owner.name} ${what} when it is ${moment} for time ${passes + 1}`
+}
 
 /** What fails on any ground. */
 export const COMMON = {
@@ -80,10 +97,64 @@ const KINDS = {
     if (lines.length > 0) chance.pick(lines).isSilent = true
     return `a connection of ${owner.name} goes silent`
   },
-  'answer lost'({ network, processes }: Place, chance: Stream) {
+  'answer lost': (place: Place, chance: Stream) =>
+    atMoment(place, chance, 'committed', 'loses the answer', line => line.breaks('ECONNRESET')),
+  'commit lost': (place: Place, chance: Stream) =>
+    atMoment(place, chance, 'committing', 'loses its connection', line => line.breaks('ECONNRESET')),
+  'reading lost': (place: Place, chance: Stream) =>
+    atMoment(place, chance, 'reading', 'loses its connection', line => line.breaks('ECONNRESET')),
+  'waiter lost': (place: Place, chance: Stream) =>
+    atMoment(place, chance, 'waiting', 'loses its connection', line => line.breaks('ECONNRESET')),
+  'cut off'(place: Place, chance: Stream) {
+    const ms = chance.between(100, 2_500)
+    const sparesListener = chance.happens(0.7)
+    return atMoment(place, chance, 'committed', `is cut off for ${Math.round(ms)} ms`, ({ owner }) => {
+      place.network.cutOff.add(owner)
+      for (const line of place.network.linesOf(owner))
+        if (!line.isClosed && !(sparesListener && line.isListening)) line.breaks('ECONNRESET')
+      later(place, ms, () => place.network.cutOff.delete(owner))
+    })
+  },
+  'crash at a moment'(place: Place, chance: Stream) {
+    const socketsMs = chance.happens(0.5) ? 0 : chance.between(100, 8_000)
+    const startMs = chance.between(50, 3_000)
+    const moment = chance.pick(['committed', 'in a transaction', 'waiting'] as const)
+    return atMoment(place, chance, moment, 'crashes', ({ owner }) => {
+      const process = place.processes.find(each => each.owner === owner)
+      process?.crash(socketsMs)
+      process?.startAfter(startMs)
+    })
+  },
+  restart({ processes }: Place, chance: Stream) {
+    const process = chance.pick(processes)
+    process.crash()
+    process.startAfter(chance.between(10, 300))
+    return `${process.name} is killed and starts again`
+  },
+  'pause at a moment'(place: Place, chance: Stream) {
+    const ms = chance.between(3_000, 9_000)
+    const moment = chance.pick(['committed', 'committed', 'in a transaction', 'reading'] as const)
+    return atMoment(place, chance, moment, `is paused for ${Math.round(ms)} ms`, ({ owner }) => {
+      owner.isPaused = true
+      later(place, ms, () => place.world.resume(owner))
+    })
+  },
+  'listener lost'({ network, processes }: Place, chance: Stream) {
     const { owner } = chance.pick(processes)
-    network.losingNext.add(owner)
-    return `${owner.name} doesn't get the answer to its next commit`
+    for (const line of network.linesOf(owner)) if (line.isListening && !line.isClosed) line.breaks('ECONNRESET')
+    return `the connection on which ${owner.name} listens is killed`
+  },
+  late(place: Place, chance: Stream) {
+    const ms = chance.between(1_000, 5_000)
+    place.network.late = { share: chance.between(0.1, 0.5), ms: chance.between(100, 1_500) }
+    later(place, ms, () => (place.network.late = { share: 0, ms: 0 }))
+    return `some answers are late for ${Math.round(ms)} ms`
+  },
+  'slow machines'(place: Place, chance: Stream) {
+    const ms = chance.between(2_000, 10_000)
+    place.machines.stepMs = 8_000
+    later(place, ms, () => (place.machines.stepMs = STEP_MS))
+    return `steps take long for ${Math.round(ms)} ms`
   },
   'database away'(place: Place, chance: Stream) {
     const ms = chance.between(100, 9_000)
@@ -113,29 +184,60 @@ const KINDS = {
 
 const ALL = Object.keys(KINDS) as Kind[]
 
-/** Which faults happen, by the name of the mix. */
-export const MIXES: Record<string, readonly Kind[]> = {
-  general: ALL,
-  none: [],
-  crashes: ['crash', 'pause'],
-  connections: ['kill connection', 'silent connection', 'answer lost', 'deaf', 'slow'],
-  answers: ['answer lost'],
-  outages: ['database away', 'slow'],
-  machines: ['machines', 'crash'],
+interface Family {
+  kinds: readonly Kind[]
+  /** At most so many in a round; 4 if it isn't said. */
+  most?: number
+  /** So long they happen before there is a recess. */
+  roundMs?: number
 }
+
+/** Which faults happen, by the name of the mix; on a file, others have these names. */
+export const MIXES: Record<string, Family> = {
+  general: { kinds: ALL },
+  none: { kinds: [] },
+  crashes: { kinds: ['crash', 'pause', 'crash at a moment', 'pause at a moment'], roundMs: 9_000 },
+  connections: {
+    kinds: [
+      'kill connection',
+      'silent connection',
+      'answer lost',
+      'commit lost',
+      'reading lost',
+      'deaf',
+      'slow',
+      'late',
+    ],
+  },
+  answers: { kinds: ['answer lost', 'commit lost'], most: 8, roundMs: 3_000 },
+  cuts: { kinds: ['cut off'], most: 6 },
+  late: { kinds: ['late', 'late', 'deaf', 'listener lost', 'listener lost'], most: 6, roundMs: 3_000 },
+  readings: { kinds: ['reading lost'], most: 12, roundMs: 3_000 },
+  restarts: { kinds: ['restart', 'late', 'late'], roundMs: 3_000 },
+  waits: { kinds: ['waiter lost', 'late'], most: 8, roundMs: 3_000 },
+  zombies: { kinds: ['pause at a moment', 'slow machines', 'late'], most: 6, roundMs: 12_000 },
+  outages: { kinds: ['database away', 'slow'], roundMs: 12_000 },
+  machines: { kinds: ['machines', 'crash'], roundMs: 9_000 },
+}
+
+const ROUND_MS = 5_000
+export const roundMsOf = (mix: string): number => MIXES[mix]!.roundMs ?? ROUND_MS
 
 /** Of a run on PostgreSQL. */
 export const networkFaults = (place: Place): Catalogue => ({
-  mixes: MIXES,
+  kindsOf: mix => MIXES[mix]!.kinds,
   happen: (kind, chance) => KINDS[kind as Kind](place, chance),
 })
 
-export function faultsOf(mix: string, { mixes }: Catalogue, chance: Stream, loadMs: number): Fault[] {
-  const kinds = mixes[mix]!
+export function faultsOf(mix: string, { kindsOf }: Catalogue, chance: Stream, loadMs: number): Fault[] {
+  const kinds = kindsOf(mix)
+  const { most = 4 } = MIXES[mix]!
   if (kinds.length === 0) return []
-  return Array.from({ length: 1 + chance.int(8) }, (_, number) => {
+  const rounds = Math.ceil(loadMs / roundMsOf(mix))
+  const count = Array.from({ length: rounds }, () => 1 + chance.int(most)).reduce((a, b) => a + b)
+  return Array.from({ length: count }, (_, number) => {
     const own = chance.stream(String(number))
-    return { at: own.between(0, loadMs), kind: own.pick(kinds), chance: own }
+    return { number, at: own.between(0, loadMs), kind: own.pick(kinds), chance: own }
   })
 }
 
@@ -149,7 +251,7 @@ export function unleash(
 ): void {
   const nature = new Owner('nature', chance)
   NATURE.set(world, nature)
-  for (const [number, { at, kind, chance }] of faults.entries()) {
+  for (const { number, at, kind, chance } of faults) {
     if (left.has(number)) continue
     world.after(at, nature, () => history.add('fault', `${number}: ${happen(kind, chance)}`))
   }
@@ -160,7 +262,7 @@ export function heal({ world, ground, machines, processes, history }: Scene): vo
   history.add('fault', 'all faults are over')
   NATURE.get(world)!.isDead = true
   ground.heal()
-  Object.assign(machines, { failures: 0, hangs: 0 })
+  Object.assign(machines, { failures: 0, hangs: 0, stepMs: STEP_MS })
   for (const process of processes) {
     if (process.owner.isPaused) world.resume(process.owner)
     if (process.owner.isDead) process.startAfter(0)

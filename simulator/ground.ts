@@ -13,6 +13,8 @@ export interface Ground {
   readonly casts: readonly (readonly Role[])[]
   /** By how much the clock of a process may be wrong. */
   readonly skewMsMax: number
+  /** The last time that nobody could reach it. */
+  readonly outage: Readonly<{ since: number; until: number }>
   /** What a process takes from outside to reach the database. */
   surroundings(owner: Owner): { dial?: Dial; isOneThread?: boolean }
   /** A process has died, and the system closes what it had open, after that long. */

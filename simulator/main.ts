@@ -15,7 +15,7 @@ const HELP = `usage: npm run simulate -- [options]
   --seeds <n>      how many seeds, one after the other (1)
   --store <name>   postgres or sqlite (postgres)
   --mix <name>     which clients act; by default each seed has another mix
-  --faults <name>  which faults happen: general, none, crashes, connections, answers, outages, machines;
+  --faults <name>  which faults happen: ${Object.keys(FAULTS).join(', ')};
                    by default all of these in turn
   --only <list>    only these faults, by number, with commas between
   --load <s>       for how many virtual seconds the clients act (3)
@@ -34,7 +34,7 @@ const { values: given, positionals } = parseArgs({
     mix: { type: 'string', default: ANY },
     faults: { type: 'string', default: ANY },
     only: { type: 'string' },
-    load: { type: 'string', default: '3' },
+    load: { type: 'string' },
     steps: { type: 'string' },
     workers: { type: 'string', default: String(availableParallelism()) },
     mutants: { type: 'boolean', default: false },
@@ -51,6 +51,8 @@ const whole = (name: string, text: string, least = 1): number => {
   return process.exit(2)
 }
 
+const load = given.load ?? '3'
+
 function tell({ result, kept }: Outcome, { mix, faults: kinds }: { mix: string; faults: string }): void {
   const { seed, findings, hash, steps, commits, virtualMs, realMs, faults } = result
   const facts = `${faults} faults, ${steps} events, ${commits} commits, ${(virtualMs / 1_000).toFixed(1)} virtual s in ${(realMs / 1_000).toFixed(1)} s`
@@ -62,7 +64,7 @@ function tell({ result, kept }: Outcome, { mix, faults: kinds }: { mix: string; 
   for (const line of result.story.slice(-STORY_LINES)) console.log(`    ${line.slice(0, 240)}`)
   const only = kept === null ? '' : ` --only '${kept.join(',')}'`
   console.log(
-    `  to see all of it: npm run simulate -- --seed ${seed} --store ${given.store} --mix ${mix} --faults ${kinds} --load ${given.load}${only} --trace`,
+    `  to see all of it: npm run simulate -- --seed ${seed} --store ${given.store} --mix ${mix} --faults ${kinds} --load ${load}${only} --trace`,
   )
 }
 
@@ -72,9 +74,10 @@ if (given.help) {
 }
 if (given.mutants) {
   const { runMutants } = await import('./mutation.ts')
-  const [workers, loadMs] = [whole('workers', given.workers), whole('load', given.load) * 1_000]
+  const workers = whole('workers', given.workers)
+  const load = given.load === undefined ? {} : { loadMs: whole('load', given.load) * 1_000 }
   const seeds = given.seeds === undefined ? {} : { seeds: whole('seeds', given.seeds) }
-  process.exit((await runMutants({ names: positionals, workers, loadMs, ...seeds })) > 0 ? 1 : 0)
+  process.exit((await runMutants({ names: positionals, workers, ...load, ...seeds })) > 0 ? 1 : 0)
 }
 const first = whole('seed', given.seed, 0)
 const seeds = Array.from({ length: whole('seeds', given.seeds ?? '1') }, (_, place) => first + place)
@@ -82,7 +85,7 @@ const wish = {
   store: given.store as Dialect,
   mix: given.mix,
   faults: given.faults,
-  loadMs: whole('load', given.load) * 1_000,
+  loadMs: whole('load', load) * 1_000,
   ...(given.steps && { stepsMax: whole('steps', given.steps) }),
   ...(given.only !== undefined && {
     only: given.only

@@ -7,6 +7,7 @@ import type { Database } from './database.ts'
 import type { Ground } from './ground.ts'
 import type { History } from './history.ts'
 import { Line } from './line.ts'
+import { type Moment, Moments } from './moments.ts'
 import type { Finding } from './port.ts'
 import { VirtualSocket } from './socket.ts'
 import { Owner, type World } from './world.ts'
@@ -41,11 +42,17 @@ export class Network implements Ground {
   /** Those that wait for a lock, the first to wait first. */
   readonly waiting = new Set<Line>()
   /** Faults that last: nobody can connect; all messages are slow; notifications are lost. */
-  isAway = false
+  #isAway = false
+  /** The last time that it was away. */
+  readonly outage = { since: 0, until: 0 }
   slowMs = 0
   notificationLoss = 0
-  /** Those who don't get the answer to their next commit. */
-  readonly losingNext = new Set<Owner>()
+  /** Which share of all answers is late, and by how much at most. */
+  late = { share: 0, ms: 0 }
+  /** Those who can't connect. */
+  readonly cutOff = new Set<Owner>()
+  /** What happens when a connection comes to a certain moment. */
+  readonly moments = new Moments()
   readonly #owner: Owner
   readonly #options: NetworkOptions
   readonly #made = new Map<Owner, number>()
@@ -58,6 +65,16 @@ export class Network implements Ground {
     this.callLockMs = options.callLockMs
     this.#options = options
     this.#owner = new Owner('network', options.chance)
+  }
+
+  get isAway(): boolean {
+    return this.#isAway
+  }
+
+  set isAway(isAway: boolean) {
+    if (isAway && !this.#isAway) this.outage.since = this.now
+    if (isAway || this.#isAway) this.outage.until = isAway ? Infinity : this.now
+    this.#isAway = isAway
   }
 
   get address(): string {
@@ -105,8 +122,9 @@ export class Network implements Ground {
   }
 
   heal(): void {
-    Object.assign(this, { isAway: false, slowMs: 0, notificationLoss: 0 })
-    this.losingNext.clear()
+    Object.assign(this, { isAway: false, slowMs: 0, notificationLoss: 0, late: { share: 0, ms: 0 } })
+    this.cutOff.clear()
+    this.moments.clear()
   }
 
   at(ms: number, run: () => void | Promise<void>): void {
@@ -122,9 +140,9 @@ export class Network implements Ground {
     this.#options.committed(touched)
   }
 
-  /** Whether the answer to this commit doesn't arrive. */
-  losesAnswer({ owner }: Line): boolean {
-    return this.losingNext.delete(owner)
+  /** Lets happen what was to happen at this moment. */
+  reached(line: Line, moment: Moment): void {
+    if (this.moments.reached(line, moment)) this.history.add(line.name, `meets its fate: ${moment}`)
   }
 
   losesNotification(): boolean {

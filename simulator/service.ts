@@ -23,6 +23,7 @@ export class SimulatedService implements Service {
   readonly #options: ServiceOptions
   readonly #chance: Stream
   #requests = 0
+  #hushedUntil = 0
 
   constructor(options: ServiceOptions) {
     this.#options = options
@@ -34,8 +35,20 @@ export class SimulatedService implements Service {
     return this.#options.world.now
   }
 
+  /** Whoever sleeps, sleeps on until then. */
+  hushUntil(at: number): void {
+    this.#hushedUntil = at
+  }
+
   sleep(ms: number): Promise<void> {
-    return new Promise(resolve => void this.#options.world.after(ms, this.owner, resolve))
+    const { world } = this.#options
+    return new Promise(resolve => {
+      const wake = () => {
+        if (world.now >= this.#hushedUntil) resolve()
+        else world.at(this.#hushedUntil, this.owner, wake)
+      }
+      world.after(ms, this.owner, wake)
+    })
   }
 
   send(request: Request, process?: number): Promise<Answer | null> {

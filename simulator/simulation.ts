@@ -6,7 +6,7 @@ import { Stream } from './chance.ts'
 import type { Database } from './database.ts'
 import { Disk } from './disk.ts'
 import { diskFaults } from './disk-faults.ts'
-import { type Catalogue, faultsOf, heal, networkFaults, type Scene, unleash } from './faults.ts'
+import { type Catalogue, faultsOf, heal, networkFaults, roundMsOf, type Scene, unleash } from './faults.ts'
 import { SqliteFile } from './file.ts'
 import type { Ground } from './ground.ts'
 import { History } from './history.ts'
@@ -77,6 +77,13 @@ const START_MS = 60_000
 const PREPARE_MS = 120_000
 /** All clients end within this time after the load. */
 const ACT_MS = 120_000
+/** Within this time all processes have followed a commit. */
+const FOLLOW_MS = 1_200
+/** Silent connections are noticed late. */
+const recessMsOf = (faults: string) => (faults === 'none' ? 2_500 : 9_000)
+/** For how long the clients act, recesses and all. */
+const wholeMsOf = ({ faults, loadMs }: Options) =>
+  loadMs + (Math.ceil(loadMs / Math.min(roundMsOf(faults), loadMs)) - 1) * recessMsOf(faults)
 /** It ends when all is well. What still differs after a rest of `following` is told; what is stuck, at the latest. */
 const SETTLE_MS = { least: 1_500, following: 8_000, most: 90_000, look: 500 }
 /** So often all invariants are checked, and not only those of the tables that were written to. */
@@ -127,19 +134,23 @@ class Run {
   #story: readonly string[] = []
   #faults = 0
   #commits = 0
+  #touchedAt = 0
   /** Since the last check. */
   #touched = new Set<string>()
   #checks = 0
 
   constructor(database: Database | SqliteFile, options: Options) {
     const { world } = this
-    const { seed, mix, loadMs, castFor, print } = options
+    const { seed, mix, castFor, print } = options
     const chance = new Stream(seed, mix)
     const history = new History(() => world.now - STARTED, print)
     const committed = (touched: ReadonlySet<string>) => {
       this.#commits++
+      if (touched.size > 0) this.#touchedAt = world.now
       for (const table of touched) this.#touched.add(table)
     }
+    // Few tasks at a time, so that work waits; or as many as there are.
+    Object.assign(limits, { conductorTasksMax: chance.stream('limits').pick([2, 256]) })
     const callLockMs = limits.claimLockMs
     const circled = (line: string) =>
       this.#told({ check: 'deadlock', text: `${line} waits for someone who waits for it` })
@@ -154,7 +165,13 @@ class Run {
     const processes = roles.map((role, number) => new Process(`p${number}`, role, around))
     const told = (finding: Finding) => this.#told(finding)
     this.#service = new SimulatedService({ world, chance: chance.stream('service'), history, processes, told })
-    this.#cast = castFor({ mix, service: this.#service, chance: chance.stream('cast'), told, loadMs })
+    this.#cast = castFor({
+      mix,
+      service: this.#service,
+      chance: chance.stream('cast'),
+      told,
+      loadMs: wholeMsOf(options),
+    })
     this.#inside = {
       dialect: ground.dialect,
       rows: (text, values) => world.hold(ground.rows(text, values)),
@@ -162,6 +179,8 @@ class Run {
       takeOverMs: TAKE_OVER_MS,
       memories: () => processes.flatMap(({ name, memory }) => (memory ? [{ name, memory }] : [])),
       deeds: machines.deeds,
+      conductors: () => processes.filter(({ role, isUp }) => role !== 'api' && isUp).map(({ name }) => name),
+      outage: ground.outage,
     }
     this.#options = options
     this.#chance = chance
@@ -182,11 +201,11 @@ class Run {
     await world.runUntil(world.now + START_MS, areUp)
     if (!areUp()) return this.#told({ check: 'start', text: 'not all processes are up' })
     await this.#clients(PREPARE_MS, () => this.#cast.prepare())
-    const { faults: mix, loadMs, leftOut = new Set() } = this.#options
-    const faults = faultsOf(mix, this.#catalogue, this.#chance.stream('faults'), loadMs)
-    this.#faults = faults.length
-    unleash(this.#scene, this.#catalogue, faults, leftOut, this.#chance)
-    await this.#clients(loadMs + ACT_MS, () => this.#cast.act(), { least: loadMs, afterwards: () => heal(this.#scene) })
+    await this.#clients(
+      this.#options.loadMs * 10 + ACT_MS,
+      () => this.#cast.act(),
+      () => this.#rounds(areUp),
+    )
     const quietSince = world.now
     await this.#settle(areUp, quietSince)
     await this.#check({ isWhole: true })
@@ -222,8 +241,40 @@ class Run {
     this.#processes.find(process => process.owner === owner)?.crash()
   }
 
-  /** Lets clients work until they are done; `afterwards` is done once the time is over that they take at least. */
-  async #clients(most: number, work: () => Promise<void>, { least = 0, afterwards = () => {} } = {}): Promise<void> {
+  /** Load and faults for a while, then a recess, in which memory must become right; and so on. */
+  async #rounds(areUp: () => boolean): Promise<void> {
+    const { world } = this
+    const { faults: mix, loadMs, leftOut = new Set(), stepsMax = Infinity } = this.#options
+    const faults = faultsOf(mix, this.#catalogue, this.#chance.stream('faults'), loadMs)
+    this.#faults = faults.length
+    const roundMs = Math.min(roundMsOf(mix), loadMs)
+    const steps = world.steps + stepsMax
+    for (let from = 0; from < loadMs && world.steps < steps; from += roundMs) {
+      const now = faults.filter(({ at }) => at >= from && at < from + roundMs)
+      unleash(
+        this.#scene,
+        this.#catalogue,
+        now.map(fault => ({ ...fault, at: fault.at - from })),
+        leftOut,
+        this.#chance,
+      )
+      await world.runUntil(world.now + Math.min(roundMs, loadMs - from), () => world.steps >= steps)
+      heal(this.#scene)
+      if (from + roundMs < loadMs) await this.#recess(areUp)
+    }
+  }
+
+  async #recess(areUp: () => boolean): Promise<void> {
+    const { world } = this
+    const end = world.now + recessMsOf(this.#options.faults)
+    this.#service.hushUntil(end)
+    await world.runUntil(end)
+    // Machines, leases and ends of promises go on: what is committed just now can't be everywhere.
+    if (areUp() && world.now - this.#touchedAt > FOLLOW_MS) this.#tellAll(await this.#cast.whenQuiet(this.#inside))
+  }
+
+  /** Lets clients work until they are done, and `meanwhile` be done. */
+  async #clients(most: number, work: () => Promise<void>, meanwhile = async () => {}): Promise<void> {
     const { world } = this
     let isDone = false
     await world.as(this.#service.owner, () => {
@@ -233,9 +284,7 @@ class Run {
       )
     })
     const began = world.now
-    const steps = world.steps + (this.#options.stepsMax ?? Infinity)
-    await world.runUntil(began + least, () => world.steps >= steps)
-    afterwards()
+    await meanwhile()
     await world.runUntil(began + most, () => isDone)
     if (!isDone) this.#told({ check: 'clients', text: 'they did not end in time' })
   }

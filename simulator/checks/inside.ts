@@ -6,6 +6,8 @@ import type { Read } from '../../src/store/transaction.ts'
 /** A step that a machine was told to do. */
 export interface Deed {
   node: string
+  /** The life of the process that told it, such as p0.2. */
+  process: string
   step: string
   began: number
   /** Null while it runs, and for ever if its process died. */
@@ -22,6 +24,10 @@ export interface Inside {
   /** Of the processes that are up. */
   memories(): readonly { name: string; memory: Memory }[]
   deeds: readonly Deed[]
+  /** The names of the conductors whose processes are up. */
+  conductors: () => readonly string[]
+  /** The last time that the database was away. */
+  outage: Readonly<{ since: number; until: number }>
 }
 
 /** Runs a transaction that reads, as the store does. */

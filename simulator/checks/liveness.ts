@@ -82,12 +82,20 @@ const stuckOn = (dialect: Dialect, late: number): [name: string, text: string][]
     dialect === 'sqlite' ? stuck(late).replaceAll(/::\w+/g, '') : stuck(late),
   ])
 
-export async function liveness(
-  { dialect, rows, now }: Pick<Inside, 'dialect' | 'rows' | 'now'>,
-  quietSince: number,
-): Promise<Finding[]> {
+/** One whose process is up has noticed by now if others had given it up. */
+async function absent({ rows, conductors }: Inside): Promise<Finding[]> {
+  const there = new Set(
+    (await rows<{ name: string }>('select hostname as name from conductors where online = 1')).map(({ name }) => name),
+  )
+  return conductors()
+    .filter(name => !there.has(name))
+    .map(name => ({ check: 'liveness', text: `conductor ${name} is up, but counts as dead` }))
+}
+
+export async function liveness(inside: Inside, quietSince: number): Promise<Finding[]> {
+  const { dialect, rows, now } = inside
   const late = Math.floor(Math.min(quietSince, now() - 500))
-  const findings: Finding[] = []
+  const findings: Finding[] = await absent(inside)
   for (const [name, text] of stuckOn(dialect, late)) {
     const found = await rows<{ what: string }>(text)
     if (found.length > 0)
