@@ -51,6 +51,10 @@ export class Cast {
     return [...(await this.#locks.look(inside)), ...limit]
   }
 
+  async isAtRest(inside: Inside, quietSince: number): Promise<boolean> {
+    return (await liveness(inside, quietSince)).length === 0
+  }
+
   /** While nobody acts and nothing fails, and all processes have had time to follow. */
   whenQuiet(inside: Inside): Promise<Finding[]> {
     return memoryEqualsDatabase(inside)

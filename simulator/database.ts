@@ -5,6 +5,7 @@ import { startPostgres } from '../test/support/postgres.ts'
 import { addStandardNames } from '../src/ledger/standard.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { PostgresStore } from '../src/store/postgres.ts'
+import { VIOLATIONS } from './checks/invariants.ts'
 import { STARTED } from './time.ts'
 
 const TEMPLATE = 'simulator_template'
@@ -16,6 +17,7 @@ const SETTINGS = {
   // The virtual network looks for deadlocks, in virtual time.
   deadlock_timeout: '1h',
   max_parallel_workers_per_gather: '0',
+  jit: 'off',
   max_connections: '300',
   wal_level: 'minimal',
   max_wal_senders: '0',
@@ -102,6 +104,10 @@ async function makeTemplate(url: string, maintenance: pg.Client): Promise<void> 
   } finally {
     await store.close()
   }
+  const checker = new pg.Client({ connectionString: url })
+  await checker.connect()
+  await checker.query(VIOLATIONS)
+  await checker.end()
 }
 
 const WHOLE_NUMBERS: pg.CustomTypesConfig = {
@@ -113,6 +119,7 @@ export class Database {
   readonly url: string
   readonly #admin: pg.Client
   readonly #drop: () => Promise<unknown>
+  readonly #asked = new Map<string, number>()
 
   constructor(url: string, drop: () => Promise<unknown>) {
     this.url = url
@@ -130,13 +137,12 @@ export class Database {
     await this.#admin.connect()
   }
 
-  async rows<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return (await this.#admin.query(sql, [...values])).rows as Row[]
-  }
-
-  /** The same, planned once. */
-  async named<Row extends object>(name: string, text: string): Promise<Row[]> {
-    return (await this.#admin.query({ name, text })).rows as Row[]
+  /** What is asked for the second time is planned once for all further times. */
+  async rows<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const place = this.#asked.get(text)
+    if (place === undefined) this.#asked.set(text, this.#asked.size)
+    const named = place === undefined ? {} : { name: `asked ${place}` }
+    return (await this.#admin.query({ text, values: [...values], ...named })).rows as Row[]
   }
 
   /** Who blocks each of these, by pid. */

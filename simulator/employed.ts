@@ -16,10 +16,13 @@ export class Worker {
 
   async run(wish: Wish): Promise<Outcome> {
     this.#child.send(wish)
+    const over = new AbortController()
+    const { signal } = over
     const [message] = (await Promise.race([
-      once(this.#child, 'message'),
-      once(this.#child, 'exit').then(() => [{ error: 'the worker has died' }]),
+      once(this.#child, 'message', { signal }),
+      once(this.#child, 'exit', { signal }).then(() => [{ error: 'the worker has died' }]),
     ])) as [Outcome | { error: string }]
+    over.abort()
     if ('error' in message) throw new Error(`seed ${wish.seed}: ${message.error}`)
     return message
   }

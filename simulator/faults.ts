@@ -1,47 +1,89 @@
 // Everything that goes wrong on purpose: a list of faults from the seed, each with its time and its own choices, so that
 // any of them can be left out without changing the others.
 import type { Stream } from './chance.ts'
-import type { Machines } from './machines.ts'
+import type { Ground } from './ground.ts'
+import type { History } from './history.ts'
+import { type Machines, STEP_MS } from './machines.ts'
+import type { Moment } from './moments.ts'
 import type { Network } from './network.ts'
 import type { Process } from './processes.ts'
+import type { Line } from './line.ts'
 import { Owner, type World } from './world.ts'
 
-export interface Place {
+/** Where faults happen, whatever the ground. */
+export interface Scene {
   world: World
-  network: Network
+  ground: Ground
   machines: Machines
   processes: readonly Process[]
+  history: History
 }
 
-interface Fault {
+interface Place extends Scene {
+  network: Network
+}
+
+export interface Fault {
+  number: number
   /** Milliseconds after the clients began. */
   at: number
-  kind: Kind
+  kind: string
   chance: Stream
+}
+
+/** The faults of one kind of ground: which of them a mix has, and how each is done. It returns what to say of it. */
+export interface Catalogue {
+  kindsOf: (mix: string) => readonly string[]
+  happen: (kind: string, chance: Stream) => string
 }
 
 type Kind = keyof typeof KINDS
 
 /** For some time: the end comes with the end of the faults at the latest. */
-const later = (place: Place, ms: number, end: () => void) => place.world.after(ms, NATURE.get(place.world)!, end)
+export const later = (place: Scene, ms: number, end: () => void) => place.world.after(ms, NATURE.get(place.world)!, end)
 const NATURE = new WeakMap<World, Owner>()
 
-/** Does its damage; returns what to say of it. */
-const KINDS = {
-  crash({ processes }: Place, chance: Stream) {
-    const process = chance.pick(processes)
-    const socketsMs = chance.happens(0.5) ? 0 : chance.between(100, 8_000)
-    process.crash(socketsMs)
-    process.startAfter(chance.between(50, 5_000))
-    return `${process.name} crashes, its sockets close after ${Math.round(socketsMs)} ms`
-  },
-  pause(place: Place, chance: Stream) {
+/** Waits for a process to come to such a moment some times. */
+function atMoment(
+  { network, processes }: Place,
+  chance: Stream,
+  moment: Moment,
+  what: string,
+  spring: (line: Line) => void,
+): string {
+  const { owner } = chance.pick(processes)
+  const passes = chance.int(8)
+  network.moments.wait({ owner, moment, passes, spring })
+  return `${owner.name} ${what} when it is ${moment} for time ${passes + 1}`
+}
+
+/** What fails on any ground. */
+export const COMMON = {
+  pause(place: Scene, chance: Stream) {
     const process = chance.pick(place.processes)
     const { owner } = process
     const ms = chance.between(200, 14_000)
     owner.isPaused = true
     later(place, ms, () => place.world.resume(owner))
     return `${process.name} is paused for ${Math.round(ms)} ms`
+  },
+  machines(place: Scene, chance: Stream) {
+    const ms = chance.between(1_000, 15_000)
+    Object.assign(place.machines, { failures: chance.between(0, 0.5), hangs: chance.between(0, 0.3) })
+    later(place, ms, () => Object.assign(place.machines, { failures: 0, hangs: 0 }))
+    return `machines fail and hang for ${Math.round(ms)} ms`
+  },
+}
+
+/** Does its damage; returns what to say of it. */
+const KINDS = {
+  ...COMMON,
+  crash({ processes }: Place, chance: Stream) {
+    const process = chance.pick(processes)
+    const socketsMs = chance.happens(0.5) ? 0 : chance.between(100, 8_000)
+    process.crash(socketsMs)
+    process.startAfter(chance.between(50, 5_000))
+    return `${process.name} crashes, its sockets close after ${Math.round(socketsMs)} ms`
   },
   'kill connection'({ network, processes }: Place, chance: Stream) {
     const { owner } = chance.pick(processes)
@@ -55,10 +97,64 @@ const KINDS = {
     if (lines.length > 0) chance.pick(lines).isSilent = true
     return `a connection of ${owner.name} goes silent`
   },
-  'answer lost'({ network, processes }: Place, chance: Stream) {
+  'answer lost': (place: Place, chance: Stream) =>
+    atMoment(place, chance, 'committed', 'loses the answer', line => line.breaks('ECONNRESET')),
+  'commit lost': (place: Place, chance: Stream) =>
+    atMoment(place, chance, 'committing', 'loses its connection', line => line.breaks('ECONNRESET')),
+  'reading lost': (place: Place, chance: Stream) =>
+    atMoment(place, chance, 'reading', 'loses its connection', line => line.breaks('ECONNRESET')),
+  'waiter lost': (place: Place, chance: Stream) =>
+    atMoment(place, chance, 'waiting', 'loses its connection', line => line.breaks('ECONNRESET')),
+  'cut off'(place: Place, chance: Stream) {
+    const ms = chance.between(100, 2_500)
+    const sparesListener = chance.happens(0.7)
+    return atMoment(place, chance, 'committed', `is cut off for ${Math.round(ms)} ms`, ({ owner }) => {
+      place.network.cutOff.add(owner)
+      for (const line of place.network.linesOf(owner))
+        if (!line.isClosed && !(sparesListener && line.isListening)) line.breaks('ECONNRESET')
+      later(place, ms, () => place.network.cutOff.delete(owner))
+    })
+  },
+  'crash at a moment'(place: Place, chance: Stream) {
+    const socketsMs = chance.happens(0.5) ? 0 : chance.between(100, 8_000)
+    const startMs = chance.between(50, 3_000)
+    const moment = chance.pick(['committed', 'in a transaction', 'waiting'] as const)
+    return atMoment(place, chance, moment, 'crashes', ({ owner }) => {
+      const process = place.processes.find(each => each.owner === owner)
+      process?.crash(socketsMs)
+      process?.startAfter(startMs)
+    })
+  },
+  restart({ processes }: Place, chance: Stream) {
+    const process = chance.pick(processes)
+    process.crash()
+    process.startAfter(chance.between(10, 300))
+    return `${process.name} is killed and starts again`
+  },
+  'pause at a moment'(place: Place, chance: Stream) {
+    const ms = chance.between(3_000, 9_000)
+    const moment = chance.pick(['committed', 'committed', 'in a transaction', 'reading'] as const)
+    return atMoment(place, chance, moment, `is paused for ${Math.round(ms)} ms`, ({ owner }) => {
+      owner.isPaused = true
+      later(place, ms, () => place.world.resume(owner))
+    })
+  },
+  'listener lost'({ network, processes }: Place, chance: Stream) {
     const { owner } = chance.pick(processes)
-    network.losingNext.add(owner)
-    return `${owner.name} doesn't get the answer to its next commit`
+    for (const line of network.linesOf(owner)) if (line.isListening && !line.isClosed) line.breaks('ECONNRESET')
+    return `the connection on which ${owner.name} listens is killed`
+  },
+  late(place: Place, chance: Stream) {
+    const ms = chance.between(1_000, 5_000)
+    place.network.late = { share: chance.between(0.1, 0.5), ms: chance.between(100, 1_500) }
+    later(place, ms, () => (place.network.late = { share: 0, ms: 0 }))
+    return `some answers are late for ${Math.round(ms)} ms`
+  },
+  'slow machines'(place: Place, chance: Stream) {
+    const ms = chance.between(2_000, 10_000)
+    place.machines.stepMs = 8_000
+    later(place, ms, () => (place.machines.stepMs = STEP_MS))
+    return `steps take long for ${Math.round(ms)} ms`
   },
   'database away'(place: Place, chance: Stream) {
     const ms = chance.between(100, 9_000)
@@ -84,54 +180,89 @@ const KINDS = {
     owner.skewMs += chance.between(-2_000, 2_000)
     return `the clock of ${owner.name} jumps to ${Math.round(owner.skewMs)} ms`
   },
-  machines(place: Place, chance: Stream) {
-    const ms = chance.between(1_000, 15_000)
-    Object.assign(place.machines, { failures: chance.between(0, 0.5), hangs: chance.between(0, 0.3) })
-    later(place, ms, () => Object.assign(place.machines, { failures: 0, hangs: 0 }))
-    return `machines fail and hang for ${Math.round(ms)} ms`
-  },
 } satisfies Record<string, (place: Place, chance: Stream) => string>
 
 const ALL = Object.keys(KINDS) as Kind[]
 
-/** Which faults happen, by the name of the mix. */
-export const MIXES: Record<string, readonly Kind[]> = {
-  general: ALL,
-  none: [],
-  crashes: ['crash', 'pause'],
-  connections: ['kill connection', 'silent connection', 'answer lost', 'deaf', 'slow'],
-  answers: ['answer lost'],
-  outages: ['database away', 'slow'],
-  machines: ['machines', 'crash'],
+interface Family {
+  kinds: readonly Kind[]
+  /** At most so many in a round; 4 if it isn't said. */
+  most?: number
+  /** So long they happen before there is a recess. */
+  roundMs?: number
 }
 
-export function faultsOf(mix: string, chance: Stream, loadMs: number): Fault[] {
-  const kinds = MIXES[mix]!
+/** Which faults happen, by the name of the mix; on a file, others have these names. */
+export const MIXES: Record<string, Family> = {
+  general: { kinds: ALL },
+  none: { kinds: [] },
+  crashes: { kinds: ['crash', 'pause', 'crash at a moment', 'pause at a moment'], roundMs: 9_000 },
+  connections: {
+    kinds: [
+      'kill connection',
+      'silent connection',
+      'answer lost',
+      'commit lost',
+      'reading lost',
+      'deaf',
+      'slow',
+      'late',
+    ],
+  },
+  answers: { kinds: ['answer lost', 'commit lost'], most: 8, roundMs: 3_000 },
+  cuts: { kinds: ['cut off'], most: 6 },
+  late: { kinds: ['late', 'late', 'deaf', 'listener lost', 'listener lost'], most: 6, roundMs: 3_000 },
+  readings: { kinds: ['reading lost'], most: 12, roundMs: 3_000 },
+  restarts: { kinds: ['restart', 'late', 'late'], roundMs: 3_000 },
+  waits: { kinds: ['waiter lost', 'late'], most: 8, roundMs: 3_000 },
+  zombies: { kinds: ['pause at a moment', 'slow machines', 'late'], most: 6, roundMs: 12_000 },
+  outages: { kinds: ['database away', 'slow'], roundMs: 12_000 },
+  machines: { kinds: ['machines', 'crash'], roundMs: 9_000 },
+}
+
+const ROUND_MS = 5_000
+export const roundMsOf = (mix: string): number => MIXES[mix]!.roundMs ?? ROUND_MS
+
+/** Of a run on PostgreSQL. */
+export const networkFaults = (place: Place): Catalogue => ({
+  kindsOf: mix => MIXES[mix]!.kinds,
+  happen: (kind, chance) => KINDS[kind as Kind](place, chance),
+})
+
+export function faultsOf(mix: string, { kindsOf }: Catalogue, chance: Stream, loadMs: number): Fault[] {
+  const kinds = kindsOf(mix)
+  const { most = 4 } = MIXES[mix]!
   if (kinds.length === 0) return []
-  return Array.from({ length: 1 + chance.int(8) }, (_, number) => {
+  const rounds = Math.ceil(loadMs / roundMsOf(mix))
+  const count = Array.from({ length: rounds }, () => 1 + chance.int(most)).reduce((a, b) => a + b)
+  return Array.from({ length: count }, (_, number) => {
     const own = chance.stream(String(number))
-    return { at: own.between(0, loadMs), kind: own.pick(kinds), chance: own }
+    return { number, at: own.between(0, loadMs), kind: own.pick(kinds), chance: own }
   })
 }
 
 /** Lets the faults happen, but those that are left out. */
-export function unleash(place: Place, faults: readonly Fault[], left: ReadonlySet<number>, chance: Stream): void {
-  const { world, network } = place
+export function unleash(
+  { world, history }: Scene,
+  { happen }: Catalogue,
+  faults: readonly Fault[],
+  left: ReadonlySet<number>,
+  chance: Stream,
+): void {
   const nature = new Owner('nature', chance)
   NATURE.set(world, nature)
-  for (const [number, { at, kind, chance }] of faults.entries()) {
+  for (const { number, at, kind, chance } of faults) {
     if (left.has(number)) continue
-    world.after(at, nature, () => network.history.add('fault', `${number}: ${KINDS[kind](place, chance)}`))
+    world.after(at, nature, () => history.add('fault', `${number}: ${happen(kind, chance)}`))
   }
 }
 
 /** From now on nothing goes wrong. */
-export function heal({ world, network, machines, processes }: Place): void {
-  network.history.add('fault', 'all faults are over')
+export function heal({ world, ground, machines, processes, history }: Scene): void {
+  history.add('fault', 'all faults are over')
   NATURE.get(world)!.isDead = true
-  Object.assign(network, { isAway: false, slowMs: 0, notificationLoss: 0 })
-  network.losingNext.clear()
-  Object.assign(machines, { failures: 0, hangs: 0 })
+  ground.heal()
+  Object.assign(machines, { failures: 0, hangs: 0, stepMs: STEP_MS })
   for (const process of processes) {
     if (process.owner.isPaused) world.resume(process.owner)
     if (process.owner.isDead) process.startAfter(0)

@@ -15,7 +15,17 @@ const DEADLOCK_MS = 1_000
 const TIMEOUTS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
 
 /** Writes to anything that invariants look at. */
-const TOUCHES = /\b(insert into|update|delete from) "(?!conductors"|log")|\b(claim_new|release_all)\(/
+const TOUCHES = /\b(?:insert into|update|delete from) "(?!conductors"|log")(\w+)"/g
+/** Transactions by themselves. */
+const CALLS = /\b(claim_new|release_all)\(/
+/** What these calls write. */
+const CALLED = ['claims', 'consumers', 'inventories', 'providers']
+const tablesIn = (text: string): string[] => [
+  ...Array.from(text.matchAll(TOUCHES), ([, table]) => table!),
+  ...(CALLS.test(text) ? CALLED : []),
+]
+/** Begins to read for memory or for an answer. */
+const READS = /\bread only$/
 
 interface Unit {
   bytes: Buffer
@@ -52,7 +62,8 @@ export class Line implements Wire {
   #lockMs = 0
   #notifies = false
   #writes = false
-  #touches = false
+  /** The tables that its transaction has written to. */
+  #touched = new Set<string>()
   #activity = 0
   /** For each answer to come: whether it says numbers that PostgreSQL made by itself. */
   readonly #hidden: boolean[] = []
@@ -74,7 +85,7 @@ export class Line implements Wire {
   open(): void {
     this.#network.at(this.#delay(), async () => {
       if (this.isClosed) return
-      if (this.#network.isAway) return this.breaks('ECONNREFUSED')
+      if (this.#network.isAway || this.#network.cutOff.has(this.owner)) return this.breaks('ECONNREFUSED')
       await this.backend.open()
       this.#deliver(() => this.#socket.emit('connect'))
     })
@@ -163,10 +174,16 @@ export class Line implements Wire {
     })
   }
 
-  /** Sends all that waits, or now and then one statement, so that others come in between. */
+  /** Sends all that waits, or now and then the first few statements, so that others come in between. */
   async #run(): Promise<void> {
-    const units = this.#units.splice(0, this.#chance.happens(0.3) ? 1 : this.#units.length)
+    const { length } = this.#units
+    const units = this.#units.splice(0, this.#chance.happens(0.3) ? 1 + this.#chance.int(length) : length)
     const { history, sqlNow } = this.#network
+    const touches = this.#touched.size > 0 || units.some(({ text }) => tablesIn(text).length > 0)
+    if (touches && units.some(({ text }) => text === 'commit' || CALLS.test(text)))
+      this.#network.reached(this, 'committing')
+    if (units.some(({ text }) => READS.test(text))) this.#network.reached(this, 'reading')
+    if (this.isClosed || this.isSilent) return
     this.#activity++
     for (const { text, lockMs } of units) {
       history.add(this.name, `→ ${text}`)
@@ -175,8 +192,8 @@ export class Line implements Wire {
       if (/\bnotify\b|\border_log\b/.test(text)) this.#notifies = true
       if (/^listen\b/.test(text)) this.isListening = true
       // A transaction that writes asks for its number first; a call is a transaction by itself.
-      if (/\bpg_current_xact_id\(|\b(claim_new|release_all)\(/.test(text)) this.#writes = true
-      if (TOUCHES.test(text)) this.#touches = true
+      if (text.includes('pg_current_xact_id(') || CALLS.test(text)) this.#writes = true
+      for (const table of tablesIn(text)) this.#touched.add(table)
     }
     this.xactSince ??= this.#network.now
     const looks = units.some(({ text }) => text.includes('pg_stat_activity'))
@@ -215,16 +232,20 @@ export class Line implements Wire {
       this.#lockMs = this.#sessionLockMs
     } else this.#watchIdle()
     const isCommit = this.#writes && this.backend.status === 'I'
-    const isOfInterest = isCommit && this.#touches
-    if (isCommit) this.#writes = this.#touches = false
-    if (isCommit) network.committed(this, isOfInterest)
-    if (this.isClosed || this.isSilent) return
-    if (isCommit && network.losesAnswer(this)) {
-      network.history.add(this.name, 'the answer to a commit is lost')
-      return this.breaks('ECONNRESET')
+    const isOfInterest = isCommit && this.#touched.size > 0
+    if (isCommit) {
+      network.committed(this, this.#touched)
+      this.#writes = false
+      this.#touched = new Set()
     }
+    if (this.isClosed || this.isSilent) return
+    if (isOfInterest) network.reached(this, 'committed')
+    else if (this.#writes && this.backend.status === 'T') network.reached(this, 'in a transaction')
+    if (this.isClosed || this.isSilent) return
     const bytes = Buffer.concat(answers.map(answer => answer.bytes))
-    if (bytes.length > 0) this.#deliver(() => this.#socket.deliver(bytes))
+    const { share, ms } = network.late
+    const lateMs = share > 0 && this.#chance.happens(share) ? this.#chance.float() * ms : 0
+    if (bytes.length > 0) this.#deliver(() => this.#socket.deliver(bytes), lateMs)
     this.notify()
     this.#schedule()
   }
@@ -249,6 +270,7 @@ export class Line implements Wire {
     this.waitingSince = this.#network.now
     const since = ++this.#activity
     this.#network.history.add(this.name, 'waits for a lock')
+    if (!this.isClosed) this.#network.reached(this, 'waiting')
     const give = (ms: number, code: string, text: string, isDue: () => Promise<boolean>) =>
       this.#network.at(ms, async () => {
         if (this.#activity !== since || !(await isDue())) return

@@ -9,6 +9,8 @@ import type { History } from './history.ts'
 /** A step that a machine was told to do. */
 export interface Deed {
   node: string
+  /** The life of the process that told it, such as p0.2. */
+  process: string
   step: string
   began: number
   /** Null while it runs, and for ever if its process died. */
@@ -16,10 +18,14 @@ export interface Deed {
   isDone: boolean
 }
 
+export const STEP_MS = 2_500
+
 export class Machines {
   /** How often a step fails, and how often it hangs for long. */
   failures = 0
   hangs = 0
+  /** How long a step takes at most. */
+  stepMs = STEP_MS
   /** All that was done, in the order of its beginning. */
   readonly deeds: Deed[] = []
   readonly #chance: Stream
@@ -39,8 +45,8 @@ export class Machines {
 
   async work(process: string, { step }: Task, { uuid }: Machine, { signal }: Site): Promise<void> {
     const isHanging = this.#chance.happens(this.hangs)
-    const ms = isHanging ? this.#chance.between(10_000, 60_000) : 20 + this.#chance.float() ** 2 * 2_500
-    const deed: Deed = { node: uuid, step, began: this.#now(), ended: null, isDone: false }
+    const ms = isHanging ? this.#chance.between(10_000, 60_000) : 20 + this.#chance.float() ** 2 * this.stepMs
+    const deed: Deed = { node: uuid, process, step, began: this.#now(), ended: null, isDone: false }
     this.deeds.push(deed)
     this.#history.add(process, `${step} begins on ${uuid}`)
     await sleep(ms, null, { signal }).catch(() => {})

@@ -1,11 +1,11 @@
 // The mixes of clients: each prepares what its clients need, while nothing fails yet, and says who acts then.
 import { ADMIN, type Actor, type Client, memberOf } from './clients/actor.ts'
-import { loner, tenant } from './clients/allocations.ts'
-import { claimer } from './clients/claims.ts'
+import { fickle, loner, tenant } from './clients/allocations.ts'
+import { claimer, rival } from './clients/claims.ts'
 import { holder } from './clients/holds.ts'
 import { stockkeeper } from './clients/inventories.ts'
 import { lessee, nodesOf, partsOf, poolKeeper, slotsOf } from './clients/leases.ts'
-import { available, caretaker, machinist } from './clients/nodes.ts'
+import { available, caretaker, deployer, machinist } from './clients/nodes.ts'
 import { Line, waiter } from './clients/queue.ts'
 import { intruder, onlooker } from './clients/strangers.ts'
 import type { Model } from './model.ts'
@@ -98,6 +98,18 @@ const claims: Mix = async stage => {
   ]
 }
 
+/** Many at once on the same few providers and consumers: they meet in batches and wait for each other. */
+const crowd: Mix = async stage => {
+  const made = await providers(stage, 3, 30)
+  const quick = { ...common(stage), pauseMs: 60, providers: made }
+  const consumers = times(3, () => stage.chance.uuid())
+  return [
+    ...times(4, () => claimer({ ...quick, spread: 0.6 })),
+    ...times(4, () => rival({ ...quick, consumers })),
+    ...times(2, () => stockkeeper({ ...quick, shared: made })),
+  ]
+}
+
 const inventories: Mix = async stage => {
   const made = await providers(stage, 2)
   const keeper = () => stockkeeper({ ...common(stage), shared: made })
@@ -105,6 +117,14 @@ const inventories: Mix = async stage => {
 }
 
 const machines: Mix = async stage => times(3, i => machinist({ ...common(stage), resourceClass: `class-${i}` }))
+
+/** Nodes come and go quickly. */
+const fleet: Mix = async stage =>
+  times(4, i => machinist({ ...common(stage), pauseMs: 60, resourceClass: `class-${i % 2}`, removes: 0.4 }))
+
+/** Works of several steps. */
+const deploys: Mix = async stage =>
+  (await nodes(stage, 5, 'plain')).map(node => deployer({ ...common(stage), pauseMs: 200, node }))
 
 const metal: Mix = async stage => {
   await nodes(stage, 3, 'plain')
@@ -117,7 +137,7 @@ const metal: Mix = async stage => {
 const expiry: Mix = async stage => {
   await nodes(stage, 3, 'plain')
   return times(5, i =>
-    tenant({ ...common(stage), who: `tenant${i}`, classes: ['plain'], lasts: [2_000, 3_000, 5_000], deploys: false }),
+    tenant({ ...common(stage), who: `brief${i}`, classes: ['plain'], lasts: [2_000, 3_000, 5_000], deploys: false }),
   )
 }
 
@@ -133,8 +153,14 @@ const queue: Mix = async stage => {
   return times(5, i => waiter({ ...common(stage), line, who: `waiter${i}`, resourceClass: 'rare' }))
 }
 
+/** They ask for a node, and mostly think better of it when they are about to get it. */
+const fickleOnes: Mix = async stage => {
+  await nodes(stage, 2, 'plain')
+  return times(6, i => fickle({ ...common(stage), who: `fickle${i}`, resourceClass: 'plain' }))
+}
+
 const holds: Mix = async stage => {
-  const made = await nodes(stage, 3, 'held')
+  const made = await nodes(stage, 5, 'held')
   const person = tenant({ ...common(stage), who: 'tenant', classes: ['held'], lasts: [null, 3_000], deploys: false })
   return [...times(3, () => holder({ ...common(stage), nodes: made })), person]
 }
@@ -150,7 +176,7 @@ const bookings: Mix = async stage => {
   await leasable(stage, 3, 'leased')
   const people = times(3, i => lessee({ ...common(stage), who: `lessee${i}`, wishes: nodesOf('leased') }))
   const others = times(3, i =>
-    tenant({ ...common(stage), who: `tenant${i}`, classes: ['leased'], lasts: [1_500, 3_000, 5_000], deploys: false }),
+    tenant({ ...common(stage), who: `booker${i}`, classes: ['leased'], lasts: [1_500, 3_000, 5_000], deploys: false }),
   )
   return [...people, ...others]
 }
@@ -209,7 +235,11 @@ export const MIXES: Record<string, Mix> = {
   everything,
   claims,
   inventories,
+  crowd,
   nodes: machines,
+  fleet,
+  deploys,
+  fickle: fickleOnes,
   metal,
   expiry,
   alone,

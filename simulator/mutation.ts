@@ -8,7 +8,8 @@ interface Settings {
   /** All by default. */
   names: readonly string[]
   workers: number
-  loadMs: number
+  /** Instead of each mutant's own time. */
+  loadMs?: number
   /** Instead of each mutant's own number. */
   seeds?: number
 }
@@ -21,7 +22,7 @@ interface Fate {
 }
 
 /** Returns how many survived. */
-export async function runMutants({ names, workers, loadMs, seeds }: Settings): Promise<number> {
+export async function runMutants({ names, workers, seeds, ...settings }: Settings): Promise<number> {
   const left = names.length > 0 ? names.map(mutantNamed) : [...MUTANTS]
   const { length } = left
   // Starting a PostgreSQL takes longer than a seed, so all share one, but for mutants of the schema.
@@ -33,7 +34,7 @@ export async function runMutants({ names, workers, loadMs, seeds }: Settings): P
   const work = async () => {
     for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
       const worker = new Worker(mutant.name, isInSchema(mutant) ? {} : shared)
-      const fate = await hunt(worker, mutant, loadMs, seeds ?? mutant.seeds)
+      const fate = await hunt(worker, mutant, settings.loadMs ?? loadMsOf(mutant), seeds ?? mutant.seeds)
       fates.push(fate)
       await worker.end()
       const found = fate.seed === null ? 'SURVIVED' : `found by seed ${fate.seed}`
@@ -50,13 +51,15 @@ export async function runMutants({ names, workers, loadMs, seeds }: Settings): P
   return survivors.length
 }
 
+// A fault must come at the one bad moment: it takes longer until one does.
+const loadMsOf = ({ load, faults }: Mutant) => (load ?? (faults === 'none' ? 6 : 12)) * 1_000
+
 async function hunt(worker: Worker, mutant: Mutant, loadMs: number, seeds: number): Promise<Fate> {
   const { mix, faults } = mutant
-  // A fault must come at the one bad moment: it takes longer until one does.
-  const ms = faults === 'none' ? loadMs : 3 * loadMs
   for (let seed = 1; seed <= seeds; seed++) {
     try {
-      const { result } = await worker.run({ seed, mix, faults, loadMs: ms, isTraced: false, isMinimised: false })
+      const wish = { seed, store: 'postgres', mix, faults, loadMs, isTraced: false, isMinimised: false } as const
+      const { result } = await worker.run(wish)
       const [finding] = result.findings
       if (finding) return { mutant, seed, text: `${finding.check}: ${finding.text}` }
     } catch (error) {

@@ -1,10 +1,14 @@
 // The virtual network between the simulated processes and the real PostgreSQL. One burst reaches the server at a time,
 // and the next only when the server is at rest or waits for a lock.
 import type { Duplex } from 'node:stream'
+import { findingOf, type Violation } from './checks/invariants.ts'
 import type { Stream } from './chance.ts'
 import type { Database } from './database.ts'
+import type { Ground } from './ground.ts'
 import type { History } from './history.ts'
 import { Line } from './line.ts'
+import { type Moment, Moments } from './moments.ts'
+import type { Finding } from './port.ts'
 import { VirtualSocket } from './socket.ts'
 import { Owner, type World } from './world.ts'
 
@@ -15,13 +19,20 @@ interface NetworkOptions {
   history: History
   /** How long a call of one statement waits for a lock. */
   callLockMs: number
-  /** Called after each commit, once the server is at rest. */
-  committed: (isOfInterest: boolean) => void
+  /** Called after each commit, once the server is at rest, with the tables that it has written to. */
+  committed: (touched: ReadonlySet<string>) => void
   /** Called when transactions wait for each other in a circle. */
   circled: (line: string) => void
 }
 
-export class Network {
+export class Network implements Ground {
+  readonly dialect = 'postgres'
+  readonly casts = [
+    ['serve', 'serve'],
+    ['api', 'serve', 'conductor'],
+    ['api', 'api', 'conductor', 'conductor'],
+  ] as const
+  readonly skewMsMax = 3_600_000
   readonly world: World
   readonly chance: Stream
   readonly database: Database
@@ -31,11 +42,17 @@ export class Network {
   /** Those that wait for a lock, the first to wait first. */
   readonly waiting = new Set<Line>()
   /** Faults that last: nobody can connect; all messages are slow; notifications are lost. */
-  isAway = false
+  #isAway = false
+  /** The last time that it was away. */
+  readonly outage = { since: 0, until: 0 }
   slowMs = 0
   notificationLoss = 0
-  /** Those who don't get the answer to their next commit. */
-  readonly losingNext = new Set<Owner>()
+  /** Which share of all answers is late, and by how much at most. */
+  late = { share: 0, ms: 0 }
+  /** Those who can't connect. */
+  readonly cutOff = new Set<Owner>()
+  /** What happens when a connection comes to a certain moment. */
+  readonly moments = new Moments()
   readonly #owner: Owner
   readonly #options: NetworkOptions
   readonly #made = new Map<Owner, number>()
@@ -48,6 +65,20 @@ export class Network {
     this.callLockMs = options.callLockMs
     this.#options = options
     this.#owner = new Owner('network', options.chance)
+  }
+
+  get isAway(): boolean {
+    return this.#isAway
+  }
+
+  set isAway(isAway: boolean) {
+    if (isAway && !this.#isAway) this.outage.since = this.now
+    if (isAway || this.#isAway) this.outage.until = isAway ? Infinity : this.now
+    this.#isAway = isAway
+  }
+
+  get address(): string {
+    return this.database.url
   }
 
   get now(): number {
@@ -72,6 +103,30 @@ export class Network {
     }
   }
 
+  surroundings(owner: Owner): { dial: () => Duplex } {
+    return { dial: this.dial(owner) }
+  }
+
+  left(owner: Owner, ms: number): void {
+    for (const line of this.linesOf(owner)) line.hangUpAfter(ms)
+  }
+
+  rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+    return this.database.rows(text, values)
+  }
+
+  async violations(touched?: ReadonlySet<string>): Promise<Finding[]> {
+    const text = `select * from set_config('sim.now', $1, false), sim.violations($2)`
+    const found = await this.database.rows<Violation>(text, [this.sqlNow, touched ? [...touched] : null])
+    return found.map(findingOf)
+  }
+
+  heal(): void {
+    Object.assign(this, { isAway: false, slowMs: 0, notificationLoss: 0, late: { share: 0, ms: 0 } })
+    this.cutOff.clear()
+    this.moments.clear()
+  }
+
   at(ms: number, run: () => void | Promise<void>): void {
     this.world.after(ms, this.#owner, run)
   }
@@ -80,14 +135,14 @@ export class Network {
     return [...this.lines].filter(line => line.owner === owner)
   }
 
-  committed(line: Line, isOfInterest: boolean): void {
+  committed(line: Line, touched: ReadonlySet<string>): void {
     this.history.add(line.name, 'commits')
-    this.#options.committed(isOfInterest)
+    this.#options.committed(touched)
   }
 
-  /** Whether the answer to this commit doesn't arrive. */
-  losesAnswer({ owner }: Line): boolean {
-    return this.losingNext.delete(owner)
+  /** Lets happen what was to happen at this moment. */
+  reached(line: Line, moment: Moment): void {
+    if (this.moments.reached(line, moment)) this.history.add(line.name, `meets its fate: ${moment}`)
   }
 
   losesNotification(): boolean {

@@ -28,13 +28,22 @@ const postgres = await sharedPostgres()
 const database = await migrated(await postgres.createEmpty())
 await using opened = new AsyncDisposableStack()
 opened.defer(() => postgres.stop())
-const deeds: { node: string; step: string; began: number; ended: number | null; isDone: boolean }[] = []
+const deeds: { node: string; process: string; step: string; began: number; ended: number | null; isDone: boolean }[] =
+  []
 
 /** Says what it has done. */
 class Machines extends FakeHardware {
+  readonly #process: string
+
+  constructor(process: string) {
+    super({ delayMs: 20, pause: sleep })
+    this.#process = process
+  }
+
   override async run(...[task, machine, site]: Parameters<InstanceType<typeof FakeHardware>['run']>) {
     const deed = {
       node: machine.uuid,
+      process: `${this.#process}.1`,
       step: task.step as string,
       began: Date.now(),
       ended: null as number | null,
@@ -55,7 +64,7 @@ for (const conductorName of ['p0', 'p1']) {
     {},
     undefined,
   )
-  const drivers = driversOf(new Machines({ delayMs: 20, pause: sleep }))
+  const drivers = driversOf(new Machines(conductorName))
   const made = await assembleApi({ ...config, database, takeOverMs: TAKE_OVER_MS }, 'serve', opened, {
     drivers,
     log,
@@ -98,12 +107,15 @@ const service: Service = {
   },
 }
 const inside = {
+  dialect: 'postgres' as const,
   rows: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
     (await sql.query(text, [...values])).rows as Row[],
   now: () => Date.now(),
   takeOverMs: TAKE_OVER_MS,
   memories: () => servers.map(({ memory }, i) => ({ name: `p${i}`, memory })),
   deeds,
+  conductors: () => servers.map((_, i) => `p${i}`),
+  outage: { since: 0, until: 0 },
 }
 const findings: Finding[] = []
 const told = (finding: Finding) => {

@@ -8,9 +8,9 @@ import type { Memory } from '../src/process/memory.ts'
 import { assembleApi, assembleConductor } from '../src/process/serve.ts'
 import { SimulatedCarrier } from './carrier.ts'
 import type { Stream } from './chance.ts'
+import type { Ground } from './ground.ts'
 import type { History } from './history.ts'
 import type { Machines } from './machines.ts'
-import type { Network } from './network.ts'
 import { Owner, type World } from './world.ts'
 
 export type Role = 'serve' | 'api' | 'conductor'
@@ -19,9 +19,8 @@ export interface Surroundings {
   world: World
   chance: Stream
   history: History
-  network: Network
+  ground: Ground
   machines: Machines
-  database: string
 }
 
 /** The pause before whatever watches over a process starts it again. */
@@ -84,22 +83,22 @@ export class Process {
   /** As kill -9. The server learns of it when the sockets are closed, at once or much later. */
   crash(socketsMs: number = 0): void {
     if (this.owner.isDead) return
-    const { history, network } = this.#around
+    const { history, ground } = this.#around
     history.add(this.owner.name, 'dies')
     this.owner.isDead = true
     this.app = null
     this.memory = null
-    for (const line of network.linesOf(this.owner)) line.hangUpAfter(socketsMs)
+    ground.left(this.owner, socketsMs)
     for (const leave of this.#leaves.splice(0)) leave()
   }
 
   async #assemble(owner: Owner): Promise<void> {
-    const { history, machines, network, database } = this.#around
-    const config = configFor(this.name, database)
+    const { history, machines, ground } = this.#around
+    const config = configFor(this.name, ground.address)
     const surroundings = {
       log: pino({ level: 'warn', base: {} }, { write: line => history.add(owner.name, `says: ${wordsOf(line)}`) }),
       metrics: new Metrics({ isWhole: false }),
-      dial: network.dial(owner),
+      ...ground.surroundings(owner),
       drivers: machines.driversFor(owner.name),
       carrier: new SimulatedCarrier(owner.chance.stream('carrier')),
     }
@@ -124,12 +123,16 @@ function wordsOf(line: string): string {
   return [msg, duty, err?.message].filter(Boolean).join(': ')
 }
 
+/** Checked once: that takes longer than all else at a start. */
+const CHECKED = loadConfig(
+  { port: 0, auth: 'noauth2', placementPolicy: 'legacy', ui: 'off', conductorName: 'simulated', powerSyncSeconds: 0 },
+  {},
+  undefined,
+)
+
 const configFor = (conductorName: string, database: string): Config => ({
-  ...loadConfig(
-    { port: 0, auth: 'noauth2', placementPolicy: 'legacy', ui: 'off', conductorName, powerSyncSeconds: 0 },
-    {},
-    undefined,
-  ),
+  ...CHECKED,
+  conductorName,
   database,
   databaseConnections: 4,
   takeOverMs: TAKE_OVER_MS,

@@ -7,6 +7,8 @@ import { Owner, type World } from './world.ts'
 
 /** So long a client waits for an answer. */
 const PATIENCE_MS = 20_000
+/** So long it takes a client to see that nobody is there: who asks again at once costs time and shows nothing. */
+const REFUSED_MS = 200
 
 interface ServiceOptions {
   world: World
@@ -21,6 +23,7 @@ export class SimulatedService implements Service {
   readonly #options: ServiceOptions
   readonly #chance: Stream
   #requests = 0
+  #hushedUntil = 0
 
   constructor(options: ServiceOptions) {
     this.#options = options
@@ -32,8 +35,20 @@ export class SimulatedService implements Service {
     return this.#options.world.now
   }
 
+  /** Whoever sleeps, sleeps on until then. */
+  hushUntil(at: number): void {
+    this.#hushedUntil = at
+  }
+
   sleep(ms: number): Promise<void> {
-    return new Promise(resolve => void this.#options.world.after(ms, this.owner, resolve))
+    const { world } = this.#options
+    return new Promise(resolve => {
+      const wake = () => {
+        if (world.now >= this.#hushedUntil) resolve()
+        else world.at(this.#hushedUntil, this.owner, wake)
+      }
+      world.after(ms, this.owner, wake)
+    })
   }
 
   send(request: Request, process?: number): Promise<Answer | null> {
@@ -65,11 +80,15 @@ export class SimulatedService implements Service {
         if (target.app) this.#inject(target, request, back)
         else back(null)
       })
-      if (target.owner.isDead) back(null)
+      if (target.owner.isDead) world.after(REFUSED_MS, this.owner, () => back(null))
     })
   }
 
-  #inject({ app }: Process, { method, url, headers, body }: Request, back: (answer: Answer | null) => void): void {
+  #inject(
+    { app, owner }: Process,
+    { method, url, headers, body }: Request,
+    back: (answer: Answer | null) => void,
+  ): void {
     const sent = {
       method,
       url,
@@ -78,7 +97,8 @@ export class SimulatedService implements Service {
     }
     app!.inject(sent).then(
       ({ statusCode: status, headers, payload }) =>
-        back({ status, headers: headers as Answer['headers'], body: readable(payload) }),
+        // It may die in the middle of the event that would have answered.
+        owner.isDead || back({ status, headers: headers as Answer['headers'], body: readable(payload) }),
       () => back(null),
     )
   }

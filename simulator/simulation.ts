@@ -2,16 +2,20 @@
 import { STARTED, setWorld } from './time.ts'
 import { limits } from '../src/shared/limits.ts'
 import type { Inside } from './checks/inside.ts'
-import { violations } from './checks/invariants.ts'
 import { Stream } from './chance.ts'
-import type { Database, Server } from './database.ts'
-import { faultsOf, heal, unleash } from './faults.ts'
+import type { Database } from './database.ts'
+import { Disk } from './disk.ts'
+import { diskFaults } from './disk-faults.ts'
+import { type Catalogue, faultsOf, heal, networkFaults, roundMsOf, type Scene, unleash } from './faults.ts'
+import { SqliteFile } from './file.ts'
+import type { Ground } from './ground.ts'
 import { History } from './history.ts'
 import { Machines } from './machines.ts'
 import { Network } from './network.ts'
 import type { Chance, Finding, Service } from './port.ts'
-import { Process, type Role, TAKE_OVER_MS } from './processes.ts'
+import { Process, TAKE_OVER_MS } from './processes.ts'
 import { SimulatedService } from './service.ts'
+import { setFiles } from './virtual-sqlite.ts'
 import { real, World } from './world.ts'
 
 export interface CastOptions {
@@ -29,6 +33,8 @@ export interface Cast {
   /** Resolves when all clients have ended. */
   act(): Promise<void>
   afterCommit(inside: Inside): Promise<Finding[]>
+  /** Nothing is stuck so far, among what was due before. */
+  isAtRest(inside: Inside, quietSince: number): Promise<boolean>
   /** While nobody acts and nothing fails, and all processes have had time to follow. */
   whenQuiet(inside: Inside): Promise<Finding[]>
   /** At the end. `quietSince`: since then nothing failed. */
@@ -66,25 +72,35 @@ export interface Result {
 /** What polls is slower: nothing comes of most polls, and each costs real time. */
 Object.assign(limits, { feedPollMs: 400, eventPollMs: 400, conductorPollMs: 2_000 })
 
-const CASTS: readonly (readonly Role[])[] = [
-  ['serve', 'serve'],
-  ['api', 'serve', 'conductor'],
-  ['api', 'api', 'conductor', 'conductor'],
-]
 const STORY_LINES = 4_000
 const START_MS = 60_000
 const PREPARE_MS = 120_000
 /** All clients end within this time after the load. */
 const ACT_MS = 120_000
-const SETTLE_MS = { least: 8_000, most: 90_000, look: 1_000 }
+/** Within this time all processes have followed a commit. */
+const FOLLOW_MS = 1_200
+/** Silent connections are noticed late. */
+const recessMsOf = (faults: string) => (faults === 'none' ? 2_500 : 9_000)
+/** For how long the clients act, recesses and all. */
+const wholeMsOf = ({ faults, loadMs }: Options) =>
+  loadMs + (Math.ceil(loadMs / Math.min(roundMsOf(faults), loadMs)) - 1) * recessMsOf(faults)
+/** It ends when all is well. What still differs after a rest of `following` is told; what is stuck, at the latest. */
+const SETTLE_MS = { least: 1_500, following: 8_000, most: 90_000, look: 500 }
+/** So often all invariants are checked, and not only those of the tables that were written to. */
+const WHOLE_CHECK = 40
 /** Something is on its way. */
 const BUSY = `select 1 from nodes where lock_incarnation is not null or transition is not null
   union all select 1 from allocations where state = 'allocating' limit 1`
 
-export async function simulate(server: Server, options: Options): Promise<Result> {
+/** Makes the database of a run. */
+export interface Databases {
+  create(): Promise<Database | SqliteFile>
+}
+
+export async function simulate(databases: Databases, options: Options): Promise<Result> {
   const began = real.now()
   const cpu = process.cpuUsage()
-  const database = await server.create()
+  const database = await databases.create()
   const run = new Run(database, options)
   setWorld(run.world)
   const failed = (error: unknown) => run.failed(error)
@@ -95,6 +111,7 @@ export async function simulate(server: Server, options: Options): Promise<Result
     run.stop()
     process.off('unhandledRejection', failed).off('uncaughtException', failed)
     setWorld(null)
+    setFiles(null)
     await database.close()
   }
   const { user, system } = process.cpuUsage(cpu)
@@ -105,11 +122,11 @@ class Run {
   readonly world = new World(STARTED)
   readonly #options: Options
   readonly #chance: Stream
-  readonly #database: Database
   readonly #history: History
   readonly #findings: Finding[] = []
-  readonly #network: Network
-  readonly #machines: Machines
+  readonly #ground: Ground
+  readonly #catalogue: Catalogue
+  readonly #scene: Scene
   readonly #processes: readonly Process[]
   readonly #service: SimulatedService
   readonly #cast: Cast
@@ -117,62 +134,81 @@ class Run {
   #story: readonly string[] = []
   #faults = 0
   #commits = 0
-  #isUnchecked = false
+  #touchedAt = 0
+  /** Since the last check. */
+  #touched = new Set<string>()
+  #checks = 0
 
-  constructor(database: Database, options: Options) {
+  constructor(database: Database | SqliteFile, options: Options) {
     const { world } = this
-    const { seed, mix, loadMs, castFor, print } = options
+    const { seed, mix, castFor, print } = options
     const chance = new Stream(seed, mix)
     const history = new History(() => world.now - STARTED, print)
-    const committed = (isOfInterest: boolean) => {
+    const committed = (touched: ReadonlySet<string>) => {
       this.#commits++
-      this.#isUnchecked ||= isOfInterest
+      if (touched.size > 0) this.#touchedAt = world.now
+      for (const table of touched) this.#touched.add(table)
     }
+    // Few tasks at a time, so that work waits; or as many as there are.
+    Object.assign(limits, { conductorTasksMax: chance.stream('limits').pick([2, 256]) })
     const callLockMs = limits.claimLockMs
     const circled = (line: string) =>
       this.#told({ check: 'deadlock', text: `${line} waits for someone who waits for it` })
-    const watched = { committed, circled, callLockMs }
-    const network = new Network({ world, chance: chance.stream('network'), database, history, ...watched })
+    const below = { world, chance: chance.stream('network'), history, committed }
+    const disk = database instanceof SqliteFile ? new Disk({ ...below, file: database }) : null
+    const network = database instanceof SqliteFile ? null : new Network({ ...below, database, circled, callLockMs })
+    const ground = (disk ?? network)!
+    setFiles(disk)
     const machines = new Machines(chance.stream('machines'), history, () => world.now)
-    const around = { world, chance: chance.stream('processes'), history, network, machines, database: database.url }
-    const roles = chance.stream('roles').pick(CASTS)
+    const around = { world, chance: chance.stream('processes'), history, ground, machines }
+    const roles = chance.stream('roles').pick<Ground['casts'][number]>(ground.casts)
     const processes = roles.map((role, number) => new Process(`p${number}`, role, around))
     const told = (finding: Finding) => this.#told(finding)
     this.#service = new SimulatedService({ world, chance: chance.stream('service'), history, processes, told })
-    this.#cast = castFor({ mix, service: this.#service, chance: chance.stream('cast'), told, loadMs })
+    this.#cast = castFor({
+      mix,
+      service: this.#service,
+      chance: chance.stream('cast'),
+      told,
+      loadMs: wholeMsOf(options),
+    })
     this.#inside = {
-      rows: (text, values) => world.hold(database.rows(text, values)),
+      dialect: ground.dialect,
+      rows: (text, values) => world.hold(ground.rows(text, values)),
       now: () => world.now,
       takeOverMs: TAKE_OVER_MS,
       memories: () => processes.flatMap(({ name, memory }) => (memory ? [{ name, memory }] : [])),
       deeds: machines.deeds,
+      conductors: () => processes.filter(({ role, isUp }) => role !== 'api' && isUp).map(({ name }) => name),
+      outage: ground.outage,
     }
     this.#options = options
     this.#chance = chance
-    this.#database = database
     this.#history = history
-    this.#network = network
-    this.#machines = machines
+    this.#ground = ground
     this.#processes = processes
+    this.#scene = { world, ground, machines, processes, history }
+    this.#catalogue = disk ? diskFaults({ ...this.#scene, disk }) : networkFaults({ ...this.#scene, network: network! })
     world.afterStep = () => this.#check()
   }
 
   async play(): Promise<void> {
     const { world } = this
-    const place = { world, network: this.#network, machines: this.#machines, processes: this.#processes }
     const skews = this.#chance.stream('skews')
-    for (const process of this.#processes) process.start(skews.between(-3_600_000, 3_600_000))
+    const { skewMsMax } = this.#ground
+    for (const process of this.#processes) process.start(skews.between(-skewMsMax, skewMsMax))
     const areUp = () => this.#processes.every(process => process.isUp)
     await world.runUntil(world.now + START_MS, areUp)
     if (!areUp()) return this.#told({ check: 'start', text: 'not all processes are up' })
     await this.#clients(PREPARE_MS, () => this.#cast.prepare())
-    const { faults: mix, loadMs, leftOut = new Set() } = this.#options
-    const faults = faultsOf(mix, this.#chance.stream('faults'), loadMs)
-    this.#faults = faults.length
-    unleash(place, faults, leftOut, this.#chance)
-    await this.#clients(loadMs + ACT_MS, () => this.#cast.act(), { least: loadMs, afterwards: () => heal(place) })
+    await this.#clients(
+      this.#options.loadMs * 10 + ACT_MS,
+      () => this.#cast.act(),
+      () => this.#rounds(areUp),
+    )
     const quietSince = world.now
-    await this.#settle(areUp)
+    await this.#settle(areUp, quietSince)
+    await this.#check({ isWhole: true })
     if (!areUp()) this.#told({ check: 'start', text: 'not all processes are up again' })
     this.#tellAll(await this.#cast.whenQuiet(this.#inside))
     await this.#clients(PREPARE_MS, async () => this.#tellAll(await this.#cast.examine(this.#inside, quietSince)))
@@ -181,7 +217,7 @@ class Run {
   stop(): void {
     for (const { owner } of this.#processes) if (owner) owner.isDead = true
     this.#service.owner.isDead = true
-    this.#network.stop()
+    this.#ground.stop()
   }
 
   result(): Omit<Result, 'realMs' | 'cpuMs'> {
@@ -205,8 +241,40 @@ class Run {
     this.#processes.find(process => process.owner === owner)?.crash()
   }
 
-  /** Lets clients work until they are done; `afterwards` is done once the time is over that they take at least. */
-  async #clients(most: number, work: () => Promise<void>, { least = 0, afterwards = () => {} } = {}): Promise<void> {
+  /** Load and faults for a while, then a recess, in which memory must become right; and so on. */
+  async #rounds(areUp: () => boolean): Promise<void> {
+    const { world } = this
+    const { faults: mix, loadMs, leftOut = new Set(), stepsMax = Infinity } = this.#options
+    const faults = faultsOf(mix, this.#catalogue, this.#chance.stream('faults'), loadMs)
+    this.#faults = faults.length
+    const roundMs = Math.min(roundMsOf(mix), loadMs)
+    const steps = world.steps + stepsMax
+    for (let from = 0; from < loadMs && world.steps < steps; from += roundMs) {
+      const now = faults.filter(({ at }) => at >= from && at < from + roundMs)
+      unleash(
+        this.#scene,
+        this.#catalogue,
+        now.map(fault => ({ ...fault, at: fault.at - from })),
+        leftOut,
+        this.#chance,
+      )
+      await world.runUntil(world.now + Math.min(roundMs, loadMs - from), () => world.steps >= steps)
+      heal(this.#scene)
+      if (from + roundMs < loadMs) await this.#recess(areUp)
+    }
+  }
+
+  async #recess(areUp: () => boolean): Promise<void> {
+    const { world } = this
+    const end = world.now + recessMsOf(this.#options.faults)
+    this.#service.hushUntil(end)
+    await world.runUntil(end)
+    // Machines, leases and ends of promises go on: what is committed just now can't be everywhere.
+    if (areUp() && world.now - this.#touchedAt > FOLLOW_MS) this.#tellAll(await this.#cast.whenQuiet(this.#inside))
+  }
+
+  /** Lets clients work until they are done, and `meanwhile` be done. */
+  async #clients(most: number, work: () => Promise<void>, meanwhile = async () => {}): Promise<void> {
     const { world } = this
     let isDone = false
     await world.as(this.#service.owner, () => {
@@ -216,27 +284,35 @@ class Run {
       )
     })
     const began = world.now
-    const steps = world.steps + (this.#options.stepsMax ?? Infinity)
-    await world.runUntil(began + least, () => world.steps >= steps)
-    afterwards()
+    await meanwhile()
     await world.runUntil(began + most, () => isDone)
     if (!isDone) this.#told({ check: 'clients', text: 'they did not end in time' })
   }
 
-  async #settle(areUp: () => boolean): Promise<void> {
+  async #settle(areUp: () => boolean, quietSince: number): Promise<void> {
     const { world } = this
     const began = world.now
+    let busyUntil = began
     await world.runUntil(began + SETTLE_MS.least)
     while (world.now < began + SETTLE_MS.most) {
-      if (areUp() && (await this.#database.rows(BUSY)).length === 0) return
+      if (!areUp() || (await this.#ground.rows(BUSY)).length > 0) busyUntil = world.now
+      else if (await this.#isSettled(world.now - busyUntil, quietSince)) return
       await world.runUntil(world.now + SETTLE_MS.look)
     }
   }
 
-  async #check(): Promise<void> {
-    if (!this.#isUnchecked) return
-    this.#isUnchecked = false
-    this.#tellAll(await violations(this.#database, this.#network.sqlNow))
+  /** Memory may be a moment behind the last change. */
+  async #isSettled(restMs: number, quietSince: number): Promise<boolean> {
+    const isBehind = restMs < SETTLE_MS.following && (await this.#cast.whenQuiet(this.#inside)).length > 0
+    return !isBehind && this.#cast.isAtRest(this.#inside, quietSince)
+  }
+
+  async #check({ isWhole = false } = {}): Promise<void> {
+    const touched = this.#touched
+    if (touched.size === 0 && !isWhole) return
+    this.#touched = new Set()
+    const isAll = isWhole || ++this.#checks % WHOLE_CHECK === 0
+    this.#tellAll(await this.#ground.violations(isAll ? undefined : touched))
     this.#tellAll(await this.#cast.afterCommit(this.#inside))
   }
 

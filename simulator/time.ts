@@ -2,6 +2,7 @@
 // simulated code runs, all of them are the real ones. Must be loaded before anything that keeps a timer function.
 import crypto from 'node:crypto'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
+import './virtual-sqlite.ts'
 import { type Owner, real, type World } from './world.ts'
 
 const require = createRequire(import.meta.url)

@@ -5,7 +5,6 @@ import { ledgerInvariants } from '../../src/ledger/fsck.ts'
 import { metalInvariants } from '../../src/metal/fsck.ts'
 import type { Invariants } from '../../src/store/fsck.ts'
 import { webhookInvariants } from '../../src/webhooks/fsck.ts'
-import type { Database } from '../database.ts'
 import type { Finding } from '../port.ts'
 
 const invariants: Invariants = {
@@ -16,14 +15,45 @@ const invariants: Invariants = {
   ...webhookInvariants,
 }
 const names = Object.keys(invariants)
-const parts = Object.values(invariants).map((invariant, number) => {
-  const { compiled } = invariant({})
-  return `select ${number} as number, v.count::int from (${compiled.postgres.sql}) as v`
-})
-const ALL = `select number, count from (${parts.join(' union all ')}) as found where count > 0`
 
-export async function violations(database: Database, sqlNow: string): Promise<Finding[]> {
-  await database.rows(`select set_config('sim.now', $1, false)`, [sqlNow])
-  const rows = await database.named<{ number: number; count: number }>('violations', ALL)
-  return rows.map(({ number, count }) => ({ check: 'fsck', text: `${names[number]}: ${count}` }))
+/** What an invariant looks at. */
+const tablesIn = (sql: string) => new Set(Array.from(sql.matchAll(/\b(?:from|join) "?(\w+)"?/g), ([, table]) => table!))
+
+/** One function for all: each invariant is planned when it is needed first, and once for a connection. */
+export const VIOLATIONS = `
+  create function sim.violations(touched text[]) returns table (invariant_number int, broken_count int)
+  language plpgsql as $fsck$
+  #variable_conflict use_column
+  begin
+    ${Object.values(invariants)
+      .map((invariant, number) => {
+        const { sql } = invariant({}).compiled.postgres
+        const tables = Array.from(tablesIn(sql), table => `'${table}'`)
+        return `if touched is null or touched && array[${tables.join()}] then
+          invariant_number := ${number};
+          select v.count into broken_count from (${sql}) as v;
+          if broken_count > 0 then return next; end if;
+        end if;`
+      })
+      .join('\n')}
+  end $fsck$`
+
+/** The same for SQLite, which has no functions: of the invariants that look at one of these tables; null if none does. */
+export function violationsOnSqlite(touched?: ReadonlySet<string>): string | null {
+  const parts = Object.values(invariants).flatMap((invariant, number) => {
+    const { sql } = invariant({}).compiled.sqlite
+    if (touched && ![...tablesIn(sql)].some(table => touched.has(table))) return []
+    return `select ${number} as invariant_number, v.count as broken_count from (${sql}) as v`
+  })
+  return parts.length === 0 ? null : `select * from (${parts.join(' union all ')}) where broken_count > 0`
 }
+
+export interface Violation {
+  invariant_number: number
+  broken_count: number
+}
+
+export const findingOf = ({ invariant_number, broken_count }: Violation): Finding => ({
+  check: 'fsck',
+  text: `${names[invariant_number]}: ${broken_count}`,
+})

@@ -1,4 +1,5 @@
 // Once faults have stopped for a while, everything comes to its end. Each is a query for what does not.
+import type { Dialect } from '../../src/store/statement.ts'
 import type { Finding } from '../port.ts'
 import type { Inside } from './inside.ts'
 
@@ -9,7 +10,7 @@ const FREE = `n.provision_state = 'available' and n.maintenance = 0 and n.retire
   and n.power_state is not null and n.transition is null
   and not exists (select 1 from claims c where c.provider_id = n.provider_id)`
 
-export const STUCK: Record<string, Stuck> = {
+const STUCK: Record<string, Stuck> = {
   'a node is locked': late =>
     `select uuid || ' by ' || coalesce(reservation, '?') as what from nodes
     where lock_incarnation is not null and coalesce(updated_at, created_at) < ${late}`,
@@ -51,6 +52,14 @@ export const STUCK: Record<string, Stuck> = {
     join nodes n on n.leasable = 1 and n.resource_class = bad.resource_class and n.pledged_at is null and ${FREE}
     where bad.maintenance = 1 and bad.updated_at < ${late} and l.status in ('PENDING', 'STARTING')
       and b.allocation is null and l.updated_at < ${late}`,
+  'a delivery is late': late => `select message as what from deliveries where status = 'pending' and due_at < ${late}`,
+  'an event was put into the outbox twice': () =>
+    `select message as what from deliveries group by webhook_id, message having count(*) > 1`,
+  'a question to a machine is left': late => `select id::text as what from calls where expires_at < ${late}`,
+}
+
+/** Where the log gets its order after the commit. */
+const STUCK_ON_POSTGRES: Record<string, Stuck> = {
   'an entry of the log has no place':
     late => `select l.id::text as what from log l where l.action <> '' and l.at < ${late}
     and not exists (select 1 from log_order o where l.id = any(o.entries))`,
@@ -59,18 +68,36 @@ export const STUCK: Record<string, Stuck> = {
   'an entry of the log is not sealed': late => `select l.id::text as what from audit_chain
     join log_order o on o.last > head_last join log l on l.id = any(o.entries)
     where l.at < ${late} and (select count(*) from unnest(o.entries) as e (id) where e.id <= l.id) > head_last - o.first + 1`,
-  'a delivery is late': late =>
-    `select message as what from deliveries where status = 'pending' and created_at < ${late}`,
-  'an event was put into the outbox twice': () =>
-    `select message as what from deliveries group by webhook_id, message having count(*) > 1`,
-  'a question to a machine is left': late => `select id::text as what from calls where expires_at < ${late}`,
 }
 
-export async function liveness({ rows, now }: Pick<Inside, 'rows' | 'now'>, quietSince: number): Promise<Finding[]> {
-  const late = Math.floor(Math.min(quietSince, now() - 5_000))
-  const findings: Finding[] = []
-  for (const [name, stuck] of Object.entries(STUCK)) {
-    const found = await rows<{ what: string }>(stuck(late))
+const STUCK_ON_SQLITE: Record<string, Stuck> = {
+  'an entry of the log is not sealed': late =>
+    `select l.id as what from log l, audit_chain where l.action <> '' and l.at < ${late} and l.id > head_last`,
+}
+
+/** What has come to no end, by the database. SQLite has no casts of this kind, and needs none. */
+const stuckOn = (dialect: Dialect, late: number): [name: string, text: string][] =>
+  Object.entries({ ...STUCK, ...(dialect === 'sqlite' ? STUCK_ON_SQLITE : STUCK_ON_POSTGRES) }).map(([name, stuck]) => [
+    name,
+    dialect === 'sqlite' ? stuck(late).replaceAll(/::\w+/g, '') : stuck(late),
+  ])
+
+/** One whose process is up has noticed by now if others had given it up. */
+async function absent({ rows, conductors }: Inside): Promise<Finding[]> {
+  const there = new Set(
+    (await rows<{ name: string }>('select hostname as name from conductors where online = 1')).map(({ name }) => name),
+  )
+  return conductors()
+    .filter(name => !there.has(name))
+    .map(name => ({ check: 'liveness', text: `conductor ${name} is up, but counts as dead` }))
+}
+
+export async function liveness(inside: Inside, quietSince: number): Promise<Finding[]> {
+  const { dialect, rows, now } = inside
+  const late = Math.floor(Math.min(quietSince, now() - 500))
+  const findings: Finding[] = await absent(inside)
+  for (const [name, text] of stuckOn(dialect, late)) {
+    const found = await rows<{ what: string }>(text)
     if (found.length > 0)
       findings.push({
         check: 'liveness',

@@ -72,7 +72,10 @@ function differing<One extends { id: number }>(
 const nodeText = (node: FleetNode): string => JSON.stringify(Object.entries(fleetNode(node)).map(([, value]) => value))
 
 const leasableText = ({ version, isReservable, capacity, booked, node }: RevisedLeasable): string =>
-  JSON.stringify([version, isReservable, capacity, booked.map(one => JSON.stringify(one)).sort(), node])
+  JSON.stringify([version, isReservable, capacity, booked.map(bookingText).sort(), node])
+
+const bookingText = (one: RevisedLeasable['booked'][number]): string =>
+  JSON.stringify({ ...one, allocation: one.allocation ?? null })
 
 const providerText = ({ revision, generation, inventories }: RevisedSnapshot): string =>
   `revision ${revision}, generation ${generation}, ${inventories.map(one => `${one.resourceClass} ${one.used}/${one.total}`).join(', ')}`

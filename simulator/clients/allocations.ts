@@ -1,7 +1,7 @@
 // People who want machines: ask for a node, wait for it, have it for a while, prolong it, use it, give it back.
 import { GONE, type Known, type Model } from '../model.ts'
 import { type Actor, Client, instant, type Reply, wholeSecond, type Who } from './actor.ts'
-import { rest } from './nodes.ts'
+import { rest, untilDone } from './nodes.ts'
 
 const url = (ident: string) => `/baremetal/v1/allocations/${ident}`
 
@@ -31,9 +31,8 @@ export async function allocate(
   const allocation: Allocation = {
     name,
     known: model.keep(`allocation ${name}`, async one => {
-      const at = service.now()
       const { status, body } = await one.get(url(name))
-      if (status === 404) return isOver(allocation, at, toleranceMs) ? allocation.known.now : GONE
+      if (status === 404) return isOver(allocation, service.now(), toleranceMs) ? allocation.known.now : GONE
       if (status !== 200) return null
       follow(allocation, body, one)
       return 'there'
@@ -193,6 +192,25 @@ export function loner({
       if (chance.happens(0.5)) await service.sleep(chance.int(pauseMs))
       if ((await giveBack(model, client, allocation)).outcome === 'unknown') return
       if (chance.happens(0.3)) await service.sleep(chance.int(pauseMs))
+    }
+  }
+}
+
+/** Gives back what it asked for before it knows whether it has it. */
+export function fickle({
+  model,
+  who,
+  resourceClass,
+  until,
+  toleranceMs,
+}: Pick<Options, 'model' | 'who' | 'until' | 'toleranceMs'> & { resourceClass: string }): Actor {
+  return async (service, chance, told) => {
+    const client = new Client(service, told)
+    for (let i = 0; service.now() < until; i++) {
+      const wish = { resource_class: resourceClass, until: null, waitMs: 60_000 }
+      const { allocation } = await allocate({ model, client, name: `${who}-${i}`, toleranceMs }, wish)
+      await service.sleep(chance.happens(0.2) ? chance.int(600) : chance.int(60))
+      await untilDone(client, () => giveBack(model, client, allocation))
     }
   }
 }

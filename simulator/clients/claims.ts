@@ -48,9 +48,11 @@ interface Options {
   providers: readonly string[]
   until: number
   pauseMs: number
+  /** How often it claims on two providers. */
+  spread?: number
 }
 
-export function claimer({ model, providers, until, pauseMs }: Options): Actor {
+export function claimer({ model, providers, until, pauseMs, spread = 0.3 }: Options): Actor {
   return async (service, chance, told) => {
     const client = new Client(service, told)
     const consumers: Consumer[] = []
@@ -70,7 +72,7 @@ export function claimer({ model, providers, until, pauseMs }: Options): Actor {
     const acts = {
       claim: async () => {
         const consumer = someone()
-        const claims = someClaims(chance, providers)
+        const claims = someClaims(chance, providers, spread)
         const to = claimsText(claims)
         const body = bodyOf(claims, consumer.generation)
         const ask = () => client.put(`/placement/allocations/${consumer.uuid}`, body)
@@ -138,9 +140,35 @@ export function claimer({ model, providers, until, pauseMs }: Options): Actor {
   }
 }
 
+interface Rivalry extends Omit<Options, 'model'> {
+  /** All rivals write the same ones. */
+  consumers: readonly string[]
+}
+
+/** Several write the same consumers at once. Who wins is open, so only the ledger itself is checked. */
+export function rival({ providers, consumers, until, pauseMs }: Rivalry): Actor {
+  return async (service, chance, told) => {
+    const client = new Client(service, told)
+    const generation = async (uuid: string) => {
+      const { body } = await client.get(`/placement/allocations/${uuid}`)
+      return (body?.consumer_generation as number | undefined) ?? null
+    }
+    while (service.now() < until) {
+      const uuid = chance.pick(consumers)
+      const url = `/placement/allocations/${uuid}`
+      if (chance.happens(0.4)) await client.del(url)
+      else {
+        const seen = chance.happens(0.4) ? null : await generation(uuid)
+        await client.put(url, bodyOf(someClaims(chance, providers, 0.6), seen))
+      }
+      await service.sleep(chance.int(pauseMs))
+    }
+  }
+}
+
 /** Sometimes more than there is. */
-function someClaims(chance: Chance, providers: readonly string[]): Claims {
-  const count = chance.happens(0.3) ? 2 : 1
+function someClaims(chance: Chance, providers: readonly string[], spread = 0.3): Claims {
+  const count = chance.happens(spread) ? 2 : 1
   const claims: Claims = {}
   for (let i = 0; i < count; i++) {
     const amounts: Record<string, number> = { VCPU: 1 + chance.int(chance.happens(0.1) ? 20 : 3) }

@@ -21,8 +21,7 @@ const HOLDS = '/baremetal/v1/reservations'
 export function holder({ model, nodes, until, pauseMs, toleranceMs }: Options): Actor {
   return async (service, chance, told) => {
     const client = new Client(service, told)
-    const lawful = ({ until }: Hold, now: number) => now > until - toleranceMs
-    const isLate = (hold: Hold) => lawful(hold, service.now())
+    const isLate = ({ until }: Hold) => service.now() > until - toleranceMs
     while (service.now() < until) {
       const hold = fresh()
       const instance = chance.uuid()
@@ -43,9 +42,8 @@ export function holder({ model, nodes, until, pauseMs, toleranceMs }: Options): 
         uuid,
         until: wholeSecond(service.now() + 2_000 + chance.int(6_000)),
         known: model.keep(`hold ${uuid}`, async one => {
-          const at = service.now()
           const { status } = await one.get(`${HOLDS}/${uuid}`)
-          if (status === 404) return lawful(hold, at) ? hold.known.now : GONE
+          if (status === 404) return isLate(hold) ? hold.known.now : GONE
           return status === 200 ? 'there' : null
         }),
       }

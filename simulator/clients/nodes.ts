@@ -44,9 +44,11 @@ interface Options {
   resourceClass: string
   until: number
   pauseMs: number
+  /** How often it deletes a node. */
+  removes?: number
 }
 
-export function machinist({ model, resourceClass, until, pauseMs }: Options): Actor {
+export function machinist({ model, resourceClass, until, pauseMs, removes = 0.1 }: Options): Actor {
   return async (service, chance, told) => {
     const client = new Client(service, told)
     const nodes: Node[] = []
@@ -107,9 +109,22 @@ export function machinist({ model, resourceClass, until, pauseMs }: Options): Ac
     while (service.now() < until) {
       const some = there()
       if (some.length < 2 || (some.length < 5 && chance.happens(0.2))) await make()
-      else if (chance.happens(0.1)) await remove(chance.pick(some))
+      else if (chance.happens(removes)) await remove(chance.pick(some))
       else if (chance.happens(0.2)) await list()
       else await order(chance.pick(some))
+      await service.sleep(chance.int(pauseMs))
+    }
+  }
+}
+
+/** Deploys its own node and tears it down again, over and over. */
+export function deployer({ node, until, pauseMs }: { node: string; until: number; pauseMs: number }): Actor {
+  return async (service, chance, told) => {
+    const client = new Client(service, told)
+    while (service.now() < until) {
+      const shown = await rest(client, node, until)
+      const target = shown?.provision_state === 'available' ? 'active' : 'deleted'
+      if (shown) await client.put(`${url(node)}/states/provision`, { target })
       await service.sleep(chance.int(pauseMs))
     }
   }

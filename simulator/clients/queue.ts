@@ -56,8 +56,9 @@ export function waiter({ model, line, who, resourceClass, until, pauseMs, tolera
         const standing = line.join(allocation, askedAt, service.now())
         await stand(client, standing, waitMs !== null)
         standing.isOver = true
-        await untilGone(client, allocation)
       }
+      // Without an answer it may be there all the same, and others wait for the node.
+      if (reply.outcome !== 'refused') await untilGone(client, allocation)
       await service.sleep(chance.int(pauseMs))
     }
 

@@ -61,8 +61,8 @@ export const leaseMutants: readonly Mutant[] = [
     from: "    // A done event stays done: our commit may have succeeded unnoticed, or another process was faster.\n    .where('due_at', 'is not', null),",
     to: '',
     mix: 'leases',
-    faults: 'answers',
-    seeds: 40,
+    faults: 'cuts',
+    seeds: 5,
   },
   {
     name: 'waiting-lease-is-not-looked-at-again',

@@ -12,6 +12,8 @@ export interface Mutant {
   mix: string
   /** The faults that it needs. */
   faults: string
+  /** For how many virtual seconds clients act; 6 if it isn't said, 12 with faults. */
+  load?: number
   /** It is found within so many seeds, from the first on. */
   seeds: number
 }

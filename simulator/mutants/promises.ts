@@ -21,8 +21,8 @@ export const promiseMutants: readonly Mutant[] = [
     from: 'return isStillGood(node, traits.get(node.provider_id) ?? [], allocation) ? [{ allocation, node }] : []',
     to: 'return traits && isStillGood ? [{ allocation, node }] : []',
     mix: 'bookings',
-    faults: 'none',
-    seeds: 20,
+    faults: 'late',
+    seeds: 5,
   },
   {
     name: 'end-without-looking-whether-it-moved',
@@ -30,9 +30,9 @@ export const promiseMutants: readonly Mutant[] = [
     file: 'src/metal/allocations/ending.ts',
     from: "if (row.node_id !== node) throw new StoreConflict('allocation_moved')",
     to: "if (row.node_id !== node && node !== null) throw new StoreConflict('allocation_moved')",
-    mix: 'metal',
-    faults: 'none',
-    seeds: 20,
+    mix: 'fickle',
+    faults: 'late',
+    seeds: 5,
   },
   {
     name: 'assign-locks-the-other-way',
@@ -44,9 +44,9 @@ export const promiseMutants: readonly Mutant[] = [
     to: `  const [rows, nodeRows, traitRows] = yield* together(
     lockAtWork({ ids: picks.map(pick => pick.allocation), affinity }),
     lockNodes({ ids: picks.map(pick => pick.node) }),`,
-    mix: 'metal',
-    faults: 'none',
-    seeds: 40,
+    mix: 'fickle',
+    faults: 'late',
+    seeds: 5,
   },
   {
     name: 'newcomers-are-granted-first',
@@ -55,8 +55,8 @@ export const promiseMutants: readonly Mutant[] = [
     from: '  if (waiting.length > 0) return []\n',
     to: '  if (waiting.length < 0) return []\n',
     mix: 'queue',
-    faults: 'none',
-    seeds: 10,
+    faults: 'late',
+    seeds: 5,
   },
   {
     name: 'only-own-waiters-count',
@@ -105,8 +105,8 @@ export const promiseMutants: readonly Mutant[] = [
     from: "selectAllocations(db).where('a.id', '=', a.id).where('a.expires_at', '<=', a.now),",
     to: "selectAllocations(db).where('a.id', '=', a.id).where('a.created_at', '<=', a.now),",
     mix: 'expiry',
-    faults: 'none',
-    seeds: 20,
+    faults: 'late',
+    seeds: 5,
   },
   {
     name: 'allocations-end-early',

@@ -15,16 +15,6 @@ export const tellingMutants: readonly Mutant[] = [
     seeds: 3,
   },
   {
-    name: 'two-order-the-log-at-once',
-    breaks: 'two processes give places at the same time',
-    file: ORDER,
-    from: '  if not pg_try_advisory_xact_lock(8787) then return false; end if;\n',
-    to: '',
-    mix: 'claims',
-    faults: 'none',
-    seeds: 40,
-  },
-  {
     name: 'seal-skips-an-entry',
     breaks: 'the next seal begins one entry too late',
     file: 'src/audit/seals.ts',
@@ -53,16 +43,6 @@ export const tellingMutants: readonly Mutant[] = [
     mix: 'webhooks',
     faults: 'none',
     seeds: 3,
-  },
-  {
-    name: 'outbox-takes-in-twice',
-    breaks: 'two processes take the same events into the outbox',
-    file: 'src/webhooks/fan-out.ts',
-    from: "  on.lockFree(\n    db\n      .selectFrom('webhooks')",
-    to: "  ((unlocked: object) => (on ? unlocked : null) as never)(\n    db\n      .selectFrom('webhooks')",
-    mix: 'webhooks',
-    faults: 'none',
-    seeds: 40,
   },
   {
     name: 'outbox-loses-with-the-process',

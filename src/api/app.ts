@@ -4,6 +4,7 @@ import { createHttp } from '../http/app.ts'
 import { serveFiles, UI } from '../http/ui.ts'
 import type { Context } from '../process/context.ts'
 import { baremetal } from './baremetal/dialect.ts'
+import { plainUrl } from './baremetal/spelling.ts'
 import { compute } from './compute/dialect.ts'
 import type { Dialect } from './frame/dialect.ts'
 import { mount, noRoute, refusing } from './frame/mount.ts'
@@ -16,7 +17,7 @@ import { reservation } from './reservation/dialect.ts'
 import { ui } from './ui/dialect.ts'
 
 export async function createApp(context: Context): Promise<FastifyInstance> {
-  const { app, admission } = await createHttp(context, identity.prefix + identity.below)
+  const { app, admission } = await createHttp(context, { tokensAt: identity.prefix + identity.below, plainUrl })
   app.decorateRequest('asked', null)
   const put = <Word extends string>(dialect: Dialect<Word>) => mount(app, dialect, context, admission)
   void app.register(root(context), { prefix: '/' })

@@ -29,10 +29,10 @@ interface HttpOptions {
   log: Logger
 }
 
-/** `tokensAt` is the path where we issue tokens ourselves. */
+/** `tokensAt` is the path where we issue tokens ourselves; `plainUrl` makes one URL of several spellings. */
 export async function createHttp(
   context: HttpOptions,
-  tokensAt: string,
+  { tokensAt, plainUrl }: { tokensAt: string; plainUrl: (url: string) => string },
 ): Promise<{ app: FastifyInstance; admission: Admission }> {
   const { config, clock } = context
   const pair = readPair(config)
@@ -52,6 +52,7 @@ export async function createHttp(
     genReqId: () => `req-${clock.newUuid()}`,
     // Handlers parse the query themselves: a repeated key means something different in each.
     routerOptions: { maxParamLength: limits.urlBytesMax, querystringParser: () => ({}) },
+    rewriteUrl: ({ url = '' }) => plainUrl(url),
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: answerBadUrl,
   })
@@ -109,7 +110,7 @@ function measure({ metrics, log }: HttpOptions, request: FastifyRequest, reply: 
   metrics.request(method, route, reply.statusCode, reply.elapsedTime / 1_000)
   if (reply.elapsedTime > limits.slowRequestMs) {
     const { id, method } = request
-    const url = loggedUrl(request.url)
+    const url = loggedUrl(request.originalUrl)
     log.warn({ request: id, method, url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'slow request')
   }
 }

@@ -54,6 +54,8 @@ interface Surroundings {
   metrics: Metrics
   /** Makes the connections to PostgreSQL; by default sockets. */
   dial?: Dial
+  /** Long transactions on SQLite stay on the one thread. */
+  isOneThread?: boolean
   /** By default those of the configuration. */
   drivers?: Drivers
   /** Delivers messages to webhooks; by default over the network. */
@@ -213,7 +215,7 @@ async function openPlace(
   config: Config,
   role: 'serve' | 'api' | 'conductor',
   opened: AsyncDisposableStack,
-  { log, metrics, dial, drivers: given, carrier = carrierFor(config) }: Surroundings,
+  { log, metrics, dial, isOneThread = false, drivers: given, carrier = carrierFor(config) }: Surroundings,
 ) {
   const policy = loadPolicy(config)
   const store = openStore(config.database, {
@@ -221,6 +223,7 @@ async function openPlace(
     serving: role !== 'conductor',
     connections: config.databaseConnections,
     origin: systemClock.newUuid(),
+    isOneThread,
     ...(dial && { dial }),
   })
   opened.defer(() => store.close())

@@ -17,16 +17,18 @@ interface OpenOptions {
   origin?: string
   /** Makes the connections to PostgreSQL. */
   dial?: Dial
+  /** SQLite has no threads of its own. */
+  isOneThread?: boolean
 }
 
 export function openStore(address: string, options: OpenOptions = {}): Store {
-  const { observer = SILENT, serving = false } = options
+  const { observer = SILENT, serving = false, isOneThread = false } = options
   if (!address.startsWith('sqlite:')) return new PostgresStore(address, options)
   let lock: ReturnType<typeof lockForServing> | null = null
   try {
     const path = realFile(address.slice('sqlite:'.length))
     if (serving && path !== IN_MEMORY) lock = lockForServing(path)
-    return new SqliteStore(path, observer, lock)
+    return new SqliteStore(path, { observer, lock, isOneThread })
   } catch (error) {
     lock?.close()
     const message = `can't open the database ${address}: ${(error as Error).message}`

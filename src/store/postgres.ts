@@ -147,28 +147,29 @@ export class PostgresStore implements Store {
     return (await this.#attempt(work, this.#attempts)).value
   }
 
-  async write<T>(work: () => Write<T>, { lockWaitMs, isAlone = false }: WriteOptions = {}): Promise<T> {
+  async write<T>(work: () => Write<T>, { lockWaitMs, isAlone = false, isLong = false }: WriteOptions = {}): Promise<T> {
+    const kind = { isAlone, isLong }
     try {
-      return await this.#write(work, lockWaitMs ?? this.#pools.patience.lockMs, isAlone)
+      return await this.#write(work, { lockWaitMs: lockWaitMs ?? this.#pools.patience.lockMs, ...kind })
     } catch (error) {
       if (lockWaitMs !== undefined || !isHeldUp(error)) throw error
-      return this.#patient.pass(() => this.#write(work, limits.lockWaitMsMax))
+      return this.#patient.pass(() => this.#write(work, { lockWaitMs: limits.lockWaitMsMax, ...kind }))
     }
   }
 
-  async #write<T>(work: () => Write<T>, lockWaitMs: number, isAlone = false): Promise<T> {
+  async #write<T>(work: () => Write<T>, how: Required<WriteOptions>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const settling = Promise.withResolvers<void>()
       try {
         const committing = () => void this.#settling.add(settling.promise)
-        const options = { ...this.#attempts, write: { lockWaitMs, isAlone, committing } }
+        const options = { ...this.#attempts, write: { ...how, committing } }
         const { value, report } = await this.#attempt(work, options)
         this.#observer.committed(1)
         await Promise.all(Array.from(this.#absorbs, absorb => this.#absorbed(absorb, report)))
         if (!report.isEmpty) void this.#nudging.run()
         return value
       } catch (error) {
-        const isFinal = isAlone || isHeldUp(error) || attempt >= limits.writeAttemptsMax
+        const isFinal = how.isAlone || isHeldUp(error) || attempt >= limits.writeAttemptsMax
         if (!(error instanceof StoreConflict) || isFinal) throw error
         this.#observer.retried(error.reason)
       } finally {

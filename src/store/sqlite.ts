@@ -29,6 +29,14 @@ interface Waiting {
   since: number
 }
 
+interface SqliteOptions {
+  observer?: StoreObserver
+  /** What makes this process the only one that serves the file; closed with the store. */
+  lock?: DatabaseSync | null
+  /** Long transactions get no thread of their own. */
+  isOneThread?: boolean
+}
+
 const NOT_READ = 'the database could not be read'
 const NOT_TAKEN = 'the database did not take the commit'
 /** A commit without changes: the application id, always the same, tells tools that the file is ours. */
@@ -62,13 +70,13 @@ export class SqliteStore implements Store {
   /** When a test commit last succeeded; -Infinity after a failure. */
   #provedAt = -Infinity
 
-  constructor(path: string, observer: StoreObserver = SILENT, lock: DatabaseSync | null = null) {
+  constructor(path: string, { observer = SILENT, lock = null, isOneThread = path === IN_MEMORY }: SqliteOptions = {}) {
     this.#observer = observer
     this.#lock = lock
     this.#connection = new SqliteConnection(path)
     this.#database = this.#connection.database
     // A database in memory has one connection.
-    this.#long = path === IN_MEMORY ? null : { reads: new LongTransactions(path), writes: new LongTransactions(path) }
+    this.#long = isOneThread ? null : { reads: new LongTransactions(path), writes: new LongTransactions(path) }
     this.#begin = this.#database.prepare('begin immediate')
     this.#commit = this.#database.prepare('commit')
     this.#total = this.#database.prepare('select total_changes() as changes')

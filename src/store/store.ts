@@ -26,7 +26,10 @@ export interface Store {
 export type News = 'committed' | 'ordered'
 
 export interface ReadOptions {
-  /** It reads thousands of rows. On SQLite it runs on a thread of its own, so that others get turns. */
+  /**
+   * It has thousands of rows. On SQLite it runs on a thread of its own, so that others get turns. On PostgreSQL a write
+   * gets plans that suit many rows.
+   */
   isLong?: boolean
 }
 

@@ -119,9 +119,13 @@ class World {
         }
       }
     }
-    for (const { status, reservations } of await this.leases()) {
+    const before = await this.leases()
+    const classes = new Set(await this.api.classes())
+    // A lease may start or end between two requests.
+    const now = new Map((await this.leases()).map(({ id, status }) => [id, status]))
+    for (const { id, status, reservations } of before) {
+      if (now.get(id) !== status) continue
       for (const one of reservations) {
-        const classes = new Set(await this.api.classes())
         const name = `CUSTOM_RESERVATION_${one.id.toUpperCase().replaceAll('-', '_')}`
         assert.equal(classes.has(name), status !== 'TERMINATED', `${status} and its class`)
       }

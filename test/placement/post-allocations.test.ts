@@ -148,6 +148,24 @@ eachStore('POST /allocations', api => {
     assert.deepEqual(await api.usages(provider), { VCPU: 1000 })
   })
 
+  test('of two with the same thousands of consumers one is granted whole, and the other changes nothing', async () => {
+    const providers = await Promise.all([1, 2].map(() => api.provider({ VCPU: 6_000 })))
+    const consumers = newUuids(3_000)
+    const posts = (generation: number | null) =>
+      providers.map(provider => {
+        const body = consumerBody({ [provider]: { VCPU: 1 } }, generation)
+        return api.post('/allocations', Object.fromEntries(consumers.map(consumer => [consumer, body])))
+      })
+    for (const generation of [null, 1, 2]) {
+      const answers = await Promise.all(posts(generation))
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([204, 409]))
+      const granted = answers.findIndex(({ status }) => status === 204)
+      assert.deepEqual(await api.usages(providers[granted]!), { VCPU: 3_000 })
+      assert.deepEqual(await api.usages(providers[1 - granted]!), { VCPU: 0 })
+    }
+    assert.equal((await api.get(`/allocations/${consumers.at(-1)!}`)).body.consumer_generation, 3)
+  })
+
   test('knows consumers and providers by their uuids, whatever the spelling', async () => {
     const provider = await api.provider({ VCPU: 10 })
     const consumer = randomUUID()

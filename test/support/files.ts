@@ -21,6 +21,7 @@ const MORE = [
   // Minutes: processes and databases start, fail and start again.
   'test/faults/@(backup|bmc|clock|network|postgres|power-cut|processes|upgrade).test.ts',
   'test/simulator.test.ts',
+  'test/simulator/all-pairs.test.ts',
 ]
 
 /** Files that `npm test` runs with few rounds and samples, and `npm run test:more` again with all of them. */
@@ -46,7 +47,9 @@ const ALONE: Record<string, string> = {
 /** Slow files start first. Otherwise one would run last, alone, while the other cores wait. */
 const LONG = [
   'test/docs.test.ts',
+  'test/simulator/all-pairs.test.ts',
   'test/simulator.test.ts',
+  'test/simulator/short-seeds.test.ts',
   'test/browser/now.test.ts',
   'test/browser/craft.test.ts',
   'test/baremetal/conductors-allocations.test.ts',

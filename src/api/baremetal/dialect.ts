@@ -19,8 +19,9 @@ import { negotiate, VERSION_HEADER, type Word } from './versions.ts'
 
 const noSuchName = () => problem('invalid_name_in_path', { what: 'a resource', name: '' })
 
-/** As old clients spell these: the node comes last. No node can be called `states`. */
-const OLDER: Readonly<Record<string, readonly string[]>> = {
+/** As old clients spell these: the node comes last. No node can be called `states`. For the first see spelling.ts. */
+const OTHERS: Readonly<Record<string, readonly string[]>> = {
+  '/nodes/:ident': ['/nodes/:ident/'],
   '/nodes/:ident/states': ['/nodes/states/:ident'],
   '/nodes/:ident/states/console': ['/nodes/states/console/:ident'],
 }
@@ -28,11 +29,8 @@ const OLDER: Readonly<Record<string, readonly string[]>> = {
 export const baremetal: Dialect<Word> = {
   prefix: PREFIXES.baremetal,
   below: VERSION_PATHS.baremetal,
-  // As upstream: clients that take the catalog's URL as it is append no version.
-  belowIsOptional: true,
   routes,
-  // Clients may end a path with a slash, except where upstream reads it as a node without a name.
-  spellings: path => [...(OLDER[path] ?? []), ...(path === '/nodes/detail' ? [] : [`${path}/`])],
+  spellings: path => OTHERS[path] ?? [],
   documents: { '/': { show: showRoot } },
   documentType: JSON_UTF8,
   checks: {

@@ -21,7 +21,7 @@ export const saysId =
     void reply.header(header, raw.id)
 
 export const uriIsShort: AnyCheck = ({ raw }) => {
-  if (raw.url.length <= limits.urlBytesMax) return
+  if (raw.originalUrl.length <= limits.urlBytesMax) return
   throw problem('uri_too_long', { reason: `at most ${limits.urlBytesMax} bytes` })
 }
 

@@ -87,8 +87,6 @@ export interface Dialect<Word extends string = never> {
   prefix: string
   /** The path between the prefix and the table's paths. */
   below: string
-  /** The table's paths are also there without `below`. */
-  belowIsOptional?: true
   routes: Routes<Word>
   /** Other spellings of a path of the table. */
   spellings?: (path: string) => readonly string[]

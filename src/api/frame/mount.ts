@@ -72,12 +72,8 @@ export const noRoute = () => {
 }
 
 /** All URLs of a path of the table, below the prefix. */
-function urlsOf<Word extends string>({ below, belowIsOptional, spellings }: Dialect<Word>, path: string): string[] {
-  const spelled = [path, ...(spellings?.(path) ?? [])]
-  // Without `below`, the empty path is where the version documents are.
-  const short = belowIsOptional && path !== '' ? spelled : []
-  return [...spelled.map(one => below + one), ...short]
-}
+const urlsOf = <Word extends string>({ below, spellings }: Dialect<Word>, path: string): string[] =>
+  [path, ...(spellings?.(path) ?? [])].map(one => below + one)
 
 /** The longest body that a path takes. */
 const bodyLimitOf = <Word extends string>(

@@ -138,7 +138,8 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     let batch = given
     // A long one is a batch by itself.
     if (batch === null && this.#waiting.slice(0, 1).some(isLong)) batch = this.#nextBatch()
-    if (this.#atOnce) batch = await this.#decidePlain(batch ?? this.#nextBatch(), this.#atOnce)
+    // In one call a long one would be planned and sent in one turn. On the rows it has many, at little more cost.
+    if (this.#atOnce && !batch?.some(isLong)) batch = await this.#decidePlain(batch ?? this.#nextBatch(), this.#atOnce)
     if (batch?.length === 0) return
     const taken = () => (batch ??= this.#nextBatch())
     const error = await this.#commitOnMemory(taken, batch?.some(isLong) ?? false)
