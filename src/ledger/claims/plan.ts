@@ -7,7 +7,7 @@ import * as calls from './calls.ts'
 import type { ClaimRequest, ConsumerClaims } from './claim.ts'
 
 /** By how much the use of one inventory grows. */
-export interface Growth {
+interface Growth {
   readonly of: ProviderId
   readonly resourceClass: string
   adds: number
