@@ -31,7 +31,7 @@ const canonical = (row: AuditRow) =>
 const lockChain = command((db, _: object, on) => {
   const chain = db.selectFrom('audit_chain').select(['anchor_id', 'head_id', 'head_seal', 'newest_id'])
   const only = chain.where('one', '=', 1)
-  return on.dialect === 'sqlite' ? only : only.forUpdate().skipLocked()
+  return on.dialect === 'sqlite' ? only : only.forNoKeyUpdate().skipLocked()
 })
 const addSeal = command((db, a: Selectable<Schema['audit_seals']>) =>
   db

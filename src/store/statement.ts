@@ -191,15 +191,18 @@ export class Tools {
     return type === 'text' ? sql<number>`${sql.ref(column)} || ''` : sql<number>`${sql.ref(column)} + 0`
   }
 
-  /** Locks what the query finds until the transaction ends; SQLite has one writer and needs none. */
+  /**
+   * Locks what the query finds until the transaction ends; SQLite has one writer and needs none. PostgreSQL's check of a
+   * foreign key doesn't wait for such a lock: it may come out of the order in which we lock, as with a provider's parent.
+   */
   lock<DB, TB extends keyof DB, O>(select: SelectQueryBuilder<DB, TB, O>, of?: TB & string) {
     if (this.dialect === 'sqlite') return select
-    return of ? select.forUpdate(of) : select.forUpdate()
+    return of ? select.forNoKeyUpdate(of) : select.forNoKeyUpdate()
   }
 
   /** Like lock, but skips rows that someone else has locked. */
   lockFree<DB, TB extends keyof DB, O>(select: SelectQueryBuilder<DB, TB, O>) {
-    return this.dialect === 'sqlite' ? select : select.forUpdate().skipLocked()
+    return this.dialect === 'sqlite' ? select : select.forNoKeyUpdate().skipLocked()
   }
 
   /** A column of all rows as one JSON list, which is parsed much faster than rows are made; null for no rows. */
