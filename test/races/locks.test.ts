@@ -46,6 +46,26 @@ describe('rows that are locked on postgres', () => {
     return () => count
   }
 
+  test('who has locked a parent and waits for its child does not keep the child’s owner waiting', async () => {
+    const parent = await api.provider({ VCPU: 1000 })
+    const child = randomUUID()
+    const news = { uuid: child, name: child, parent_provider_uuid: parent }
+    expectStatus(await api.post('/resource_providers', news), 200)
+    const total = { resource_provider_generation: 0, inventories: { VCPU: { total: 1000 } } }
+    expectStatus(await api.put(`/resource_providers/${child}/inventories`, total), 200)
+    const touch = () => outside.query('update providers set updated_at = 1 where uuid = $1', [child])
+    const isWaitedFor = async () => (await outside.query('select 1 from pg_locks where not granted')).rows.length > 0
+
+    await outside.query("begin; set local lock_timeout = '100ms'")
+    await touch()
+    const claim = api.claim(randomUUID(), { [parent]: { VCPU: 1 }, [child]: { VCPU: 1 } })
+    while (!(await isWaitedFor())) await sleep(5)
+    // From the second update on PostgreSQL looks after the parent again.
+    await touch()
+    await outside.query('commit')
+    expectStatus(await claim, 204)
+  })
+
   test('claims on a row that an operator keeps locked wait for it, and all others go on', async () => {
     const [locked, other] = [await api.provider({ VCPU: 1000 }), await api.provider({ VCPU: 1000 })]
     const consumer = randomUUID()
