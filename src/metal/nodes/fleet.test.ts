@@ -66,3 +66,14 @@ void test('an older read that ends after a newer one brings no deleted node back
   await first
   assert.deepEqual(revisions(), { 1: 1 })
 })
+
+void test('nodes that are deleted, here or by others, are told', async () => {
+  const { fleet, commit, answer } = await fleetOf(node(1), node(2), node(3))
+  const gone: number[] = []
+  fleet.onGone(id => gone.push(id))
+  commit(2, null)
+  const reading = fleet.load()
+  answer([node(1)])
+  await reading
+  assert.deepEqual(gone, [2, 3])
+})

@@ -109,6 +109,7 @@ export class Fleet {
   readonly #inOrder = new NodesInOrder<FleetNode>()
   /** For each read under way: the providers whose nodes were deleted since it began. A provider never comes back. */
   readonly #goneDuring = new Set<Set<ProviderId>>()
+  #heardGone: (id: NodeId) => void = () => {}
 
   constructor(store: Store) {
     this.#store = store
@@ -146,6 +147,11 @@ export class Fleet {
     } finally {
       this.#goneDuring.delete(gone)
     }
+  }
+
+  /** Sets who is told of nodes that were deleted. */
+  onGone(heard: (id: NodeId) => void): void {
+    this.#heardGone = heard
   }
 
   get size(): number {
@@ -202,7 +208,10 @@ export class Fleet {
   #drop(provider: ProviderId): void {
     for (const gone of this.#goneDuring) gone.add(provider)
     const node = this.#byProvider.get(provider)
-    if (node) this.#inOrder.delete(node.id)
+    if (node) {
+      this.#inOrder.delete(node.id)
+      this.#heardGone(node.id)
+    }
     this.#remove(provider)
   }
 

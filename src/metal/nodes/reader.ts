@@ -43,6 +43,7 @@ export class NodeReader {
     this.#fleet = fleet
     this.#shelf = shelf
     this.#isFresh = isFresh
+    fleet.onGone(id => shelf.forget(id))
   }
 
   /** The node of this uuid or name. */

@@ -26,6 +26,10 @@ export class NodeShelf {
     if (this.#nodes.size > limits.shelvedNodesMax) this.#nodes.delete(this.#nodes.keys().next().value!)
   }
 
+  forget(id: NodeId): void {
+    this.#nodes.delete(id)
+  }
+
   /** These nodes, in this order, if all are here and none is older. */
   known(keys: readonly Key[], now: number): ShelvedNode[] | null {
     const found: ShelvedNode[] = []
@@ -71,7 +75,10 @@ export function textOf(node: ShelvedNode, writer: (node: ShelvedNode) => string)
   const known = node.texts.get(writer)
   if (known !== undefined) return known
   if (node.texts.size >= limits.textsPerNodeMax) node.texts.clear()
-  const text = Buffer.from(writer(node))
+  const written = writer(node)
+  // Memory of its own: a short text from the shared pool would keep the 8 kB around it as long as it is kept.
+  const text = Buffer.allocUnsafeSlow(Buffer.byteLength(written))
+  text.write(written)
   node.texts.set(writer, text)
   return text
 }
