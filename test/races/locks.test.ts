@@ -13,6 +13,7 @@ import { query } from '../../src/store/statement.ts'
 import type { Write } from '../../src/store/transaction.ts'
 import { Baremetal } from '../support/baremetal.ts'
 import { expectStatus, Placement } from '../support/placement.ts'
+import { Reservation } from '../support/reservation.ts'
 import { sharedPostgres } from '../support/postgres.ts'
 import { type Server, startServer } from '../support/server.ts'
 
@@ -84,6 +85,34 @@ describe('rows that are locked on postgres', () => {
     await outside.query('commit')
     expectStatus(await removal, 409)
     metal.close()
+  })
+
+  test('a host that comes back while its reservation provider is removed gets a new one', async () => {
+    const leases = new Reservation(server.origin)
+    const { id } = await leases.host('comes-back')
+    expectStatus(await leases.del(`/os-hosts/${id}`), 204)
+    await outside.query('begin')
+    await outside.query('select id from providers where id = $1 for no key update', [id])
+    await outside.query('delete from providers where parent_id = $1', [id])
+    const coming = leases.post('/os-hosts', { name: 'comes-back' })
+    while (!(await isWaitedFor())) await sleep(5)
+    await outside.query('commit')
+    expectStatus(await coming, 201)
+    leases.close()
+  })
+
+  test('who becomes a host does not keep the deletion of its provider waiting', async () => {
+    const leases = new Reservation(server.origin)
+    await leases.computeNode('goes-away')
+    await outside.query("begin; set local lock_timeout = '100ms'")
+    const which = `providers where name = 'goes-away'`
+    await outside.query(`select id from ${which} for no key update`)
+    const coming = leases.post('/os-hosts', { name: 'goes-away' })
+    while (!(await isWaitedFor())) await sleep(5)
+    await outside.query(`delete from ${which}`)
+    await outside.query('commit')
+    expectStatus(await coming, 404)
+    leases.close()
   })
 
   test('claims on a row that an operator keeps locked wait for it, and all others go on', async () => {
