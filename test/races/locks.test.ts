@@ -115,6 +115,22 @@ describe('rows that are locked on postgres', () => {
     leases.close()
   })
 
+  test('an inventory of a class that is being renamed is found by the new name', async () => {
+    const provider = await api.provider({ VCPU: 1 })
+    expectStatus(await api.put('/resource_classes/CUSTOM_BEFORE'), 201)
+    await outside.query('begin')
+    await outside.query(`update resource_classes set name = 'CUSTOM_AFTER' where name = 'CUSTOM_BEFORE'`)
+    const setting = api.put(`/resource_providers/${provider}/inventories`, {
+      resource_provider_generation: await api.generation(provider),
+      inventories: { CUSTOM_BEFORE: { total: 1 } },
+    })
+    while (!(await isWaitedFor())) await sleep(5)
+    await outside.query('commit')
+    expectStatus(await setting, 200)
+    const found = expectStatus(await api.get('/allocation_candidates?resources=CUSTOM_AFTER:1'), 200)
+    assert.deepEqual(Object.keys(found.body.provider_summaries), [provider])
+  })
+
   test('claims on a row that an operator keeps locked wait for it, and all others go on', async () => {
     const [locked, other] = [await api.provider({ VCPU: 1000 }), await api.provider({ VCPU: 1000 })]
     const consumer = randomUUID()
