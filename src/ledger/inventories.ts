@@ -15,6 +15,7 @@ import {
   type ProviderNews,
 } from './providers.ts'
 import type { InventorySnapshot } from './candidates/snapshot.ts'
+import { isCustom } from './standard.ts'
 import { classesByName, className, findClass, type ResourceClass } from './resource-classes.ts'
 
 /** The fields of an inventory that a client sets. */
@@ -175,7 +176,11 @@ export function* setInventories(
     wanted,
     gone.map(inventory => inventory.resource_class),
   )
-  return yield* bumpAfter({ commands, parts: { inventories: snapshotsOf(rows, wanted, present) } }, provider, now, news)
+  // Of a class that the provider did not have, memory reads the name: a client may be about to rename it.
+  const had = new Set(present.map(inventory => inventory.resource_class))
+  const areKnown = wanted.keys().every(name => had.has(name) || !isCustom(name))
+  const parts = areKnown && { parts: { inventories: snapshotsOf(rows, wanted, present) } }
+  return yield* bumpAfter({ commands, ...parts }, provider, now, news)
 }
 
 /** The inventories as copies of the ledger have them. A set says nothing of what is used or blocked. */

@@ -193,9 +193,10 @@ export class Mirror {
 
   /** Only on what it follows: a commit between may be unknown, and a read that is on its way may be older. */
   #replace({ provider, revision, generation, parts }: PartChange): boolean {
-    if (this.#readings > 0 || revision !== (this.#revisions.get(provider) ?? 0) + 1) return false
-    if (!this.#revisions.has(provider)) this.table.put(parts as ProviderSnapshot)
-    else if (!this.table.replace(provider, generation, parts)) return false
+    if (this.#readings > 0) return false
+    const known = this.#revisions.get(provider)
+    if (known === undefined && 'uuid' in parts) this.table.put(parts as ProviderSnapshot)
+    else if (known !== revision - 1 || !this.table.replace(provider, generation, parts)) return false
     this.#revisions.set(provider, revision)
     return true
   }

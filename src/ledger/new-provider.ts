@@ -18,6 +18,7 @@ interface ProviderRow {
   name: string
   parent: ProviderId | null
   managedBy: string | null
+  revision: number
   now: number
   updated: number | null
 }
@@ -25,7 +26,7 @@ interface ProviderRow {
 const addProvider = command((db, a: ProviderRow) =>
   db
     .insertInto('providers')
-    .columns(['uuid', 'name', 'parent_id', 'managed_by', 'created_at', 'updated_at'])
+    .columns(['uuid', 'name', 'parent_id', 'managed_by', 'revision', 'created_at', 'updated_at'])
     .expression(
       db
         .selectNoFrom([
@@ -33,6 +34,7 @@ const addProvider = command((db, a: ProviderRow) =>
           sql<string>`cast(${a.name} as text)`.as('name'),
           sql<ProviderId | null>`cast(${a.parent} as bigint)`.as('parent_id'),
           sql<string | null>`cast(${a.managedBy} as text)`.as('managed_by'),
+          sql<number>`cast(${a.revision} as bigint)`.as('revision'),
           sql<number>`cast(${a.now} as bigint)`.as('created_at'),
           sql<number | null>`cast(${a.updated} as bigint)`.as('updated_at'),
         ])
@@ -86,7 +88,9 @@ export function* createProvider(wanted: NewProvider, now: number): Write<Provide
   const parent = parentUuid === null ? undefined : yield* one(providerByUuid({ uuid: parentUuid }))
   if (parentUuid !== null && !parent) throw refuse('parent provider UUID does not exist.')
 
-  const row = { uuid, name, parent: parent?.id ?? null, managedBy: wanted.managedBy ?? null, now }
+  // Higher than any revision of an earlier provider: SQLite gives the id of the newest again when that one is deleted.
+  const revision = now * 1_000
+  const row = { uuid, name, parent: parent?.id ?? null, managedBy: wanted.managedBy ?? null, revision, now }
   // Upstream writes a new root twice, so a new root has an update time and a new child has none.
   const updated = parent ? null : now
   const [[made], [placed]] = yield* together(addProvider({ ...row, updated }), setFirstRoot({ uuid }))
@@ -99,7 +103,6 @@ export function* createProvider(wanted: NewProvider, now: number): Write<Provide
     throw problem('provider_exists', { duplicate: duplicates.join(', ') })
   }
   const isPlain = !parent && row.managedBy === null
-  const { revision } = placed!
   const parts: ProviderSnapshot = {
     id: made.id,
     uuid,
@@ -111,7 +114,7 @@ export function* createProvider(wanted: NewProvider, now: number): Write<Provide
     traits: [],
     aggregates: [],
   }
-  yield* note([{ provider: made.id, ...(isPlain && { revision, generation: 0, parts }) }])
+  yield* note([{ provider: made.id, ...(isPlain && { revision: placed!.revision, generation: 0, parts }) }])
   const news: ProviderNews = { became: 'created', data: { parent: parentUuid } }
   yield* markProvider({ uuid, name }, { before: null, after: 0 }, news)
   return {

@@ -7,6 +7,7 @@ import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import { type Access, inView, type View } from './access.ts'
+import { lockNodeById } from './nodes/rows.ts'
 
 export type PortgroupRow = Selectable<Schema['portgroups']>
 export interface Portgroup extends PortgroupRow {
@@ -96,7 +97,9 @@ export function* savePortgroup(group: PortgroupRow): Write<Portgroup> {
 }
 
 export function* deletePortgroup(ident: string, access: Access): Write<void> {
-  const { id, uuid } = yield* findPortgroup(ident, access)
+  const { id, uuid, node_id } = yield* findPortgroup(ident, access)
+  // Whoever puts a port into it locks the node too. Otherwise that port would lose its group without a word.
+  yield* lockNodeById(node_id)
   if (yield* one(portIn({ id }))) throw problem('metal_in_use', { reason: `Portgroup ${uuid} has ports in it.` })
   yield* run(remove({ id }))
   yield* mark({ kind: 'portgroup', id: uuid })

@@ -40,7 +40,8 @@ export function* violationsOf(invariant: Invariants[string]): Read<number> {
   return (yield* one(invariant({})))!.count
 }
 
-const HERE = 'current_schema()::regnamespace'
+// A name may need quotes.
+const HERE = 'quote_ident(current_schema())::regnamespace'
 
 export const databaseInvariants: Record<Dialect, Invariants> = {
   sqlite: {

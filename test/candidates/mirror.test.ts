@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setProviderAggregates } from '../../src/ledger/aggregates.ts'
+import { claimBatch } from '../../src/ledger/claims/batch.ts'
+import { setInventories } from '../../src/ledger/inventories.ts'
 import { Mirror } from '../../src/ledger/mirror.ts'
 import { createProvider } from '../../src/ledger/new-provider.ts'
 import { deleteProvider, type Provider, updateProvider } from '../../src/ledger/providers.ts'
@@ -38,9 +40,9 @@ describe('the copy in memory', () => {
   })
   afterEach(() => store.close())
 
-  const create = (parent: Provider | null = null) => {
+  const create = (parent: Provider | null = null, now = 1) => {
     const uuid = randomUUID()
-    return store.write(() => createProvider({ uuid, name: uuid, parentUuid: parent?.uuid ?? null }, 1))
+    return store.write(() => createProvider({ uuid, name: uuid, parentUuid: parent?.uuid ?? null }, now))
   }
   const move = ({ uuid, name }: Provider, parent: Provider | null) =>
     store.write(() => updateProvider(uuid, { name, parentUuid: parent?.uuid ?? null, mayReparent: true }, 1))
@@ -92,6 +94,22 @@ describe('the copy in memory', () => {
     assert.notEqual(absorbed, undefined, 'it is read again')
     await absorbed
     assert.deepEqual(aggregatesOf(provider), [third])
+    stop()
+  })
+
+  test('follows a provider that has the id of one that went in the same commit', async () => {
+    const stop = store.onCommit(({ changes }) => mirror.absorb(changes))
+    const gone = await create()
+    for (let i = 0; i < 9; i++) await store.write(() => setProviderAggregates(gone.uuid, [randomUUID()], i, 1))
+    const [, { id, uuid }] = await Promise.all([store.write(() => deleteProvider(gone.uuid)), create(null, 2)])
+    assert.equal(id, gone.id)
+    const terms = { total: 4, reserved: 0, min_unit: 1, max_unit: 4, step_size: 1, allocation_ratio: 1 }
+    await store.write(() => setInventories(uuid, new Map([['VCPU', terms]]), 0, { mayReserveAll: true }, 2))
+    const who = { consumer: randomUUID(), projectId: 'p', userId: 'u', type: 'T', generation: undefined }
+    const consumers = [{ ...who, resources: new Map([[uuid, new Map([['VCPU', 3]])]]) }]
+    await store.write(() => claimBatch([{ kind: 'replace', consumers, owner: null }], 2))
+    const row = mirror.table.rowOfUuid(uuid)
+    assert.deepEqual([mirror.table.generation[row], mirror.table.column('VCPU')!.usedAt(row)], [2, 3])
     stop()
   })
 

@@ -5,9 +5,12 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { Client } from 'pg'
+import { checkEverything } from '../../src/measure/fsck.ts'
 import { migrate, migrationsOf, pendingMigrations } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
 import { chance } from '../races/clients.ts'
+import { sharedPostgres } from '../support/postgres.ts'
 import { rounds } from '../support/rounds.ts'
 import { startServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
@@ -62,4 +65,31 @@ eachDatabase('a migration', ({ createEmpty }) => {
     api.close()
     await server.stop()
   })
+})
+
+test('a migration on postgres changes no function of others, whatever the schema is called', async t => {
+  const postgres = await sharedPostgres()
+  const database = await postgres.createEmpty()
+  const outside = new Client({ connectionString: database })
+  t.after(async () => {
+    await outside.end()
+    await postgres.stop()
+  })
+  await outside.connect()
+  await outside.query(`
+    create schema "Our Ledger";
+    alter database "${outside.database}" set search_path = "Our Ledger";
+    create table "Our Ledger".jobs (id int);
+    create function "Our Ledger".next_job() returns setof int language sql as
+      'select id from "Our Ledger".jobs for update'`)
+  const store = openStore(database)
+  await migrate(store, 0)
+  const findings = await checkEverything(store)
+  await store.close()
+  assert.deepEqual(
+    findings.filter(({ violations }) => violations > 0),
+    [],
+  )
+  const { rows } = await outside.query<{ proname: string }>(`select proname from pg_proc where prosrc ~* 'for update'`)
+  assert.deepEqual(rows, [{ proname: 'next_job' }])
 })

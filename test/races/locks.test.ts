@@ -11,7 +11,9 @@ import { limits } from '../../src/shared/limits.ts'
 import { PostgresStore } from '../../src/store/postgres.ts'
 import { query } from '../../src/store/statement.ts'
 import type { Write } from '../../src/store/transaction.ts'
+import { Baremetal } from '../support/baremetal.ts'
 import { expectStatus, Placement } from '../support/placement.ts'
+import { Reservation } from '../support/reservation.ts'
 import { sharedPostgres } from '../support/postgres.ts'
 import { type Server, startServer } from '../support/server.ts'
 
@@ -37,6 +39,7 @@ describe('rows that are locked on postgres', () => {
     await postgres.stop()
   })
 
+  const isWaitedFor = async () => (await outside.query('select 1 from pg_locks where not granted')).rows.length > 0
   const claimOn = (provider: string) => api.claim(randomUUID(), { [provider]: { VCPU: 1 } })
 
   /** Says when each of them is answered. */
@@ -54,7 +57,6 @@ describe('rows that are locked on postgres', () => {
     const total = { resource_provider_generation: 0, inventories: { VCPU: { total: 1000 } } }
     expectStatus(await api.put(`/resource_providers/${child}/inventories`, total), 200)
     const touch = () => outside.query('update providers set updated_at = 1 where uuid = $1', [child])
-    const isWaitedFor = async () => (await outside.query('select 1 from pg_locks where not granted')).rows.length > 0
 
     await outside.query("begin; set local lock_timeout = '100ms'")
     await touch()
@@ -64,6 +66,69 @@ describe('rows that are locked on postgres', () => {
     await touch()
     await outside.query('commit')
     expectStatus(await claim, 204)
+  })
+
+  test('a port group is not removed while a port is put into it', async () => {
+    const metal = new Baremetal(server.origin)
+    const node = await metal.node()
+    const { uuid: group } = expectStatus(await metal.post('/v1/portgroups', { node_uuid: node }), 201).body
+    await outside.query('begin')
+    await outside.query('select id from nodes where uuid = $1 for no key update', [node])
+    await outside.query(
+      `insert into ports (uuid, node_id, portgroup_id, address, pxe_enabled, is_smartnic, local_link_connection,
+         internal_info, extra, created_at)
+       select $2, node_id, id, '52:54:00:00:00:01', 1, 0, '{}', '{}', '{}', 0 from portgroups where uuid = $1`,
+      [group, randomUUID()],
+    )
+    const removal = metal.del(`/v1/portgroups/${group}`)
+    while (!(await isWaitedFor())) await sleep(5)
+    await outside.query('commit')
+    expectStatus(await removal, 409)
+    metal.close()
+  })
+
+  test('a host that comes back while its reservation provider is removed gets a new one', async () => {
+    const leases = new Reservation(server.origin)
+    const { id } = await leases.host('comes-back')
+    expectStatus(await leases.del(`/os-hosts/${id}`), 204)
+    await outside.query('begin')
+    await outside.query('select id from providers where id = $1 for no key update', [id])
+    await outside.query('delete from providers where parent_id = $1', [id])
+    const coming = leases.post('/os-hosts', { name: 'comes-back' })
+    while (!(await isWaitedFor())) await sleep(5)
+    await outside.query('commit')
+    expectStatus(await coming, 201)
+    leases.close()
+  })
+
+  test('who becomes a host does not keep the deletion of its provider waiting', async () => {
+    const leases = new Reservation(server.origin)
+    await leases.computeNode('goes-away')
+    await outside.query("begin; set local lock_timeout = '100ms'")
+    const which = `providers where name = 'goes-away'`
+    await outside.query(`select id from ${which} for no key update`)
+    const coming = leases.post('/os-hosts', { name: 'goes-away' })
+    while (!(await isWaitedFor())) await sleep(5)
+    await outside.query(`delete from ${which}`)
+    await outside.query('commit')
+    expectStatus(await coming, 404)
+    leases.close()
+  })
+
+  test('an inventory of a class that is being renamed is found by the new name', async () => {
+    const provider = await api.provider({ VCPU: 1 })
+    expectStatus(await api.put('/resource_classes/CUSTOM_BEFORE'), 201)
+    await outside.query('begin')
+    await outside.query(`update resource_classes set name = 'CUSTOM_AFTER' where name = 'CUSTOM_BEFORE'`)
+    const setting = api.put(`/resource_providers/${provider}/inventories`, {
+      resource_provider_generation: await api.generation(provider),
+      inventories: { CUSTOM_BEFORE: { total: 1 } },
+    })
+    while (!(await isWaitedFor())) await sleep(5)
+    await outside.query('commit')
+    expectStatus(await setting, 200)
+    const found = expectStatus(await api.get('/allocation_candidates?resources=CUSTOM_AFTER:1'), 200)
+    assert.deepEqual(Object.keys(found.body.provider_summaries), [provider])
   })
 
   test('claims on a row that an operator keeps locked wait for it, and all others go on', async () => {

@@ -55,8 +55,23 @@ void describe('the spellings of a path', () => {
     await fc.assert(fc.asyncProperty(below, fc.oneof(anyPath, tablePath), ending, check), { numRuns })
   })
 
+  it('are the same behind a scheme and a host', () => {
+    for (const path of ['/baremetal/nodes', '/baremetal/v1/nodes/?a=/', '/baremetal/', '/placement/traits/', '/']) {
+      assert.equal(plainUrl(`http://a.example:80${path}`), plainUrl(path))
+      assert.equal(plainUrl(`https://[::1]${path}`), plainUrl(path))
+    }
+  })
+
   it('leave alone what is not of bare metal, and what cannot be decoded', () => {
-    for (const url of ['/', '/baremetal', '/baremetal/', '/baremetal/?a', '/placement/traits/', '/baremetals/x/']) {
+    for (const url of [
+      '/',
+      '*',
+      '/baremetal',
+      '/baremetal/',
+      '/baremetal/?a',
+      '/placement/traits/',
+      '/baremetals/x/',
+    ]) {
       assert.equal(plainUrl(url), url)
     }
     assert.equal(plainUrl('/baremetal/%zz/'), '/baremetal/v1/%zz')

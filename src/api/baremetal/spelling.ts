@@ -3,6 +3,8 @@
 import { PREFIXES, VERSION_PATHS } from '../frame/prefixes.ts'
 
 const START = `${PREFIXES.baremetal}/`
+/** Clients may send the whole URL, and do so through some proxies. The router leaves this out too. */
+const BEFORE_PATH = /^https?:\/\/.*?(?=\/)/
 const VERSION = VERSION_PATHS.baremetal.slice(1)
 /**
  * Upstream reads `detail/` as a node without a name. Its route has a slash, so two slashes must not become one there. Above
@@ -14,7 +16,8 @@ const KEPT = new RegExp(`^${START}${VERSION}/(nodes/(detail/|[^/]*//|states/(con
  * The URL as the routes have it: with the version, as upstream adds it for clients that take the catalog's URL as it is,
  * and without a slash at the end. The document of the versions is at the prefix itself.
  */
-export function plainUrl(url: string): string {
+export function plainUrl(given: string): string {
+  const url = given.startsWith('/') ? given : given.replace(BEFORE_PATH, '')
   if (!url.startsWith(START)) return url
   const end = url.search(/[?#]/)
   const path = end < 0 ? url : url.slice(0, end)

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { providerClaims } from '../../ledger/claims/find.ts'
 import { providerInventories } from '../../ledger/inventories.ts'
 import { dedicateProvider } from '../../ledger/managed.ts'
-import { idIn, listProviders, lockProvider, type Provider } from '../../ledger/providers.ts'
+import { idIn, listProviders, lockProvider, lockTrees, type Provider } from '../../ledger/providers.ts'
 import { problem } from '../../problems/problem.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
@@ -67,9 +67,11 @@ const removeRow = command((db, a: { id: ProviderId }) => db.deleteFrom('leasable
 
 export function* createHost(wanted: NewHost, now: number): Write<Host> {
   const found = yield* findHypervisor(wanted)
-  // Trees are locked before their providers, so a new child comes first.
-  const child = yield* reservationProviderOf(found, now)
+  // Trees are locked before their providers. A child is looked for under the lock of the host: until then one that was
+  // let go may be removed, and the host may be deleted.
+  yield* run(lockTrees({}))
   const provider = yield* lockProvider(found.uuid)
+  const child = yield* reservationProviderOf(provider, now)
   yield* adopt(child, now)
   if (wanted.seen)
     yield* sayHypervisors([{ id: provider.id, name: provider.name, ...toldBy(wanted.seen) }], wanted.seen.seenAt)
