@@ -2,7 +2,7 @@
 //
 // Everything written is ASCII (uuids, class, trait and suffix names), so one byte a character.
 import type { ProviderId } from '../../store/schema/ids.ts'
-import { type Row, wordsFor } from './bitset.ts'
+import { type Row, RowSet } from './bitset.ts'
 import { type CandidateWords, onOneProvider, spread } from './candidate-text.ts'
 import { truth } from './found.ts'
 import type { Plan } from './plan.ts'
@@ -76,7 +76,9 @@ class Writer {
   readonly #result: SearchResult
   readonly #plan: Plan
   readonly #words: AnswerWords
-  readonly #shown: Int32Array
+  /** A few rows cost little, however large the table is. */
+  readonly #shown = new RowSet()
+  readonly #rowsMax: number
   readonly #one: (uuid: string) => string
 
   constructor(table: CandidateTable, result: SearchResult, plan: Plan, words: AnswerWords) {
@@ -85,7 +87,7 @@ class Writer {
     this.#result = result
     this.#plan = plan
     this.#words = words
-    this.#shown = new Int32Array(wordsFor(table.rowsMax))
+    this.#rowsMax = table.rowsMax
     this.#one = onOneProvider(plan, words)
   }
 
@@ -148,14 +150,14 @@ class Writer {
       const row = this.#result.picks[candidate * slots.length + slot]!
       const tree = this.#words.nested ? this.#table.treeOf[row] : null
       if (tree === null || tree === undefined || tree.rows.length === 0) this.#showRow(row, into)
-      else if (!isShown(this.#shown, tree.rows[0]!)) for (const member of tree.rows) this.#showRow(member, into)
+      else if (!this.#shown.has(tree.rows[0]!)) for (const member of tree.rows) this.#showRow(member, into)
     }
   }
 
   #showRow(row: Row, into: Part['providers']): void {
     // A row that came after the search: the table has grown, and no candidate that stands has it.
-    if (row >>> 5 >= this.#shown.length || isShown(this.#shown, row)) return
-    this.#shown[row >>> 5]! |= 1 << (row & 31)
+    if (row >= this.#rowsMax || this.#shown.has(row)) return
+    this.#shown.add(row, this.#rowsMax)
     into.set(row, this.#table.id[row]!)
   }
 }
@@ -176,10 +178,6 @@ const HEAD = Buffer.from('{"allocation_requests":[')
 const MIDDLE = Buffer.from('],"provider_summaries":{')
 const END = Buffer.from('}}')
 const COMMA = Buffer.from(',')
-
-function isShown(shown: Int32Array, row: Row): boolean {
-  return (shown[row >>> 5]! & (1 << (row & 31))) !== 0
-}
 
 function summary(table: CandidateTable, row: Row, plan: Plan, words: AnswerWords): string {
   if (words.nested && words.allClasses && words.traits)
