@@ -22,17 +22,30 @@ export interface AnswerWords extends CandidateWords {
 const LINES_A_BREATH = 500
 /** How often parts that changed meanwhile are written again with yields between them. */
 const REWRITES = 8
-const EMPTY = Buffer.from('{"allocation_requests":[],"provider_summaries":{}}')
+const EMPTY = '{"allocation_requests":[],"provider_summaries":{}}'
 
 type Writing<T> = Generator<undefined, T, void>
 
 /** Writes the answer in one go, right after a search: for results that a limit keeps small. */
 export function answer(table: CandidateTable, result: SearchResult, words: AnswerWords): Buffer {
+  const text = shortAnswer(table, result, words)
+  if (text !== null) return Buffer.from(text, 'latin1')
   const writing = answerYielding(table, result, words)
   for (;;) {
     const turn = writing.next()
     if (turn.done) return turn.value.length === 1 ? turn.value[0]! : Buffer.concat(turn.value)
   }
+}
+
+/** The answer as text, right after the search; null if it is to be written in parts. Most are as short as that. */
+export function shortAnswer(table: CandidateTable, result: SearchResult, words: AnswerWords): string | null {
+  if (result.plan === null || result.count === 0) return EMPTY
+  if (result.count > LINES_A_BREATH) return null
+  const writer = new Writer(table, result, result.plan, words)
+  const part = writer.part(0)
+  if (part.to < result.count) return null
+  const { text, summaries } = writer.textsOf(part)
+  return `{"allocation_requests":[${text}],"provider_summaries":{${summaries}}}`
 }
 
 /**
@@ -41,7 +54,7 @@ export function answer(table: CandidateTable, result: SearchResult, words: Answe
  * true of the table when it is given. It comes in pieces: joined, it would be copied in one go, and others would wait.
  */
 export function* answerYielding(table: CandidateTable, result: SearchResult, words: AnswerWords): Writing<Buffer[]> {
-  if (result.plan === null || result.count === 0) return [EMPTY]
+  if (result.plan === null || result.count === 0) return [Buffer.from(EMPTY)]
   const writer = new Writer(table, result, result.plan, words)
   const parts = [writer.next(0)]
   for (let last = parts[0]!; last.to < result.count; parts.push((last = writer.next(last.to)))) yield
@@ -91,17 +104,28 @@ class Writer {
     this.#one = onOneProvider(plan, words)
   }
 
-  /** The part that begins with this candidate. */
-  next(from: number): Part {
+  /** The part that begins with this candidate, not yet written. */
+  part(from: number): Part {
     const providers = new Map<Row, ProviderId>()
     let to = from
     while (to < this.#result.count && to - from + providers.size < LINES_A_BREATH) this.#show(to++, providers)
-    const part: Part = { from, to, providers, version: 0, text: NO_TEXT, summaries: NO_TEXT }
+    return { from, to, providers, version: 0, text: NO_TEXT, summaries: NO_TEXT }
+  }
+
+  next(from: number): Part {
+    const part = this.part(from)
     this.write(part)
     return part
   }
 
   write(part: Part): void {
+    const { text, summaries } = this.textsOf(part)
+    part.version = this.#table.version
+    part.text = Buffer.from(text, 'latin1')
+    part.summaries = Buffer.from(summaries, 'latin1')
+  }
+
+  textsOf(part: Part): { text: string; summaries: string } {
     const { began } = this
     const table = this.#table
     const { picks, anchors } = this.#result
@@ -117,9 +141,7 @@ class Writer {
       if (table.rowOfId(id) !== row) continue
       summaries += (summaries === '' ? '' : ',') + summary(table, row, this.#plan, this.#words)
     }
-    part.version = table.version
-    part.text = Buffer.from(text, 'latin1')
-    part.summaries = Buffer.from(summaries, 'latin1')
+    return { text, summaries }
   }
 
   /** Whether something that the part shows has changed since it was written, apart from use. */
