@@ -285,13 +285,18 @@ export class SqliteStore implements Store {
     this.#idle ??= setTimeout(() => this.#checkpoint(), limits.walIdleCheckpointMs).unref()
   }
 
-  /** Copies the log into the file, and truncates it once there are no more writes. */
+  /**
+   * Copies the log into the file. The log stays there to be written over: a commit that makes it grow costs the file
+   * system half as much again. It is emptied only if it has become too large, behind an outside reader.
+   */
   #checkpoint(): void {
     this.#idle = null
     const isQuiet = performance.now() - this.#wroteAt >= limits.walIdleCheckpointMs
     try {
-      const found = this.#database.prepare(`pragma wal_checkpoint(${isQuiet ? 'truncate' : 'passive'})`).get()
-      if (isQuiet && found?.['busy'] === 0) return
+      const { log: pages, checkpointed } = this.#database.prepare('pragma wal_checkpoint(passive)').get()!
+      const isSmall = Number(pages) <= limits.walPagesMax
+      const empty = () => this.#database.prepare('pragma wal_checkpoint(truncate)').get()!['busy'] === 0
+      if (isQuiet && pages === checkpointed && (isSmall || empty())) return
     } catch {
       // A full or failing disk. Nothing is lost: the log stays, and the next write reports the error.
     }
