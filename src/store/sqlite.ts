@@ -55,6 +55,8 @@ export class SqliteStore implements Store {
   /** Ends with the last of the long writes. */
   #longWrites: Promise<void> = Promise.resolve()
   #armed = false
+  /** How many transactions the commit before had. */
+  #sizeBefore = 0
   #isClosed = false
   readonly #absorbs = new Set<Absorb>()
   /** Commits that readers see already, and that have not been absorbed. */
@@ -139,8 +141,19 @@ export class SqliteStore implements Store {
       this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject, since: performance.now() })
       if (this.#armed) return
       this.#armed = true
-      // After this turn of the event loop: all writes that have arrived by then commit together.
-      setImmediate(() => void this.#commitWaiting())
+      this.#gather(0)
+    })
+  }
+
+  /**
+   * After this turn of the event loop all writes that have arrived commit together. The clients of the commit before ask
+   * again, but not all of them within one turn. So it takes turns as long as each brings more, up to as many as before.
+   */
+  #gather(before: number): void {
+    setImmediate(() => {
+      const { length } = this.#waiting
+      if (length > before && length < this.#sizeBefore) this.#gather(length)
+      else void this.#commitWaiting()
     })
   }
 
@@ -187,6 +200,7 @@ export class SqliteStore implements Store {
       return this.#putOff(error)
     }
     const batch = this.#waiting.splice(0, limits.groupCommitMax)
+    this.#sizeBefore = batch.length
     this.#armed = this.#waiting.length > 0
     if (this.#armed) setImmediate(() => void this.#commitWaiting())
     const report = new Report()
