@@ -6,26 +6,12 @@ import { limits } from '../shared/limits.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, one, run, runAll, together, type Write } from '../store/transaction.ts'
-import { type AuditRow, inOrder, unsealed } from './order.ts'
+import { type AuditRow, canonical, inOrder, unsealed } from './order.ts'
 
 /** Hashes the previous seal and all fields of the entries, in their order. */
-export const sealOf = (before: string, rows: readonly AuditRow[]): string =>
+export const sealOf = (before: string, rows: readonly (AuditRow | { canonical: string })[]): string =>
   // At once: a call for each entry costs more than the hashing.
-  hash('sha256', [before, ...rows.map(canonical)].join('\n'))
-
-const canonical = (row: AuditRow) =>
-  JSON.stringify([
-    row.id,
-    row.at,
-    row.request_id,
-    row.user_id,
-    row.project_id,
-    row.roles,
-    row.address,
-    row.action,
-    row.objects,
-    row.outcome,
-  ])
+  hash('sha256', [before, ...rows.map(row => ('canonical' in row ? row.canonical : canonical(row)))].join('\n'))
 
 // If the row is locked, another process is already sealing.
 const lockChain = command((db, _: object, on) => {

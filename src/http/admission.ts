@@ -17,6 +17,8 @@ declare module 'fastify' {
     ticket: string | null
     /** What the request has of the shares; null until it has taken something. */
     held: Held[] | null
+    /** Its `routeOptions`, which fastify makes anew whenever they are asked for; null until it has arrived. */
+    options: FastifyRequest['routeOptions'] | null
   }
   interface FastifyContextConfig {
     /** Answers of this route may last, as a stream of events does. */
@@ -71,9 +73,10 @@ export class Admission {
 
   /** Comes first: refuses foreign pages, and requests that there is no room for. /healthz needs no room. */
   arrive(request: FastifyRequest, reply: FastifyReply): void {
+    const options = (request.options = request.routeOptions)
     requireNoForeignPage(this.#config, request)
     // A page takes many files at once, and must not take the places of requests for them.
-    const places = request.routeOptions.config.isForFiles ? this.#ofFiles : this.#ofAddresses
+    const places = options.config.isForFiles ? this.#ofFiles : this.#ofAddresses
     if (request.url !== '/healthz') take(places, `address ${networkOf(request.ip)}`, 1, reply)
   }
 
@@ -128,9 +131,9 @@ export const jsonOnly =
 type Nobody = ProblemKind & ('unauthorized' | 'not_authenticated')
 
 /** The length that the headers give, or the longest allowed when they give none. */
-function bodyBytes({ headers, routeOptions }: FastifyRequest): number {
+function bodyBytes({ headers, options }: FastifyRequest): number {
   if (headers['transfer-encoding'] === undefined && headers['content-length'] === undefined) return 0
-  const bytesMax = routeOptions.bodyLimit ?? limits.bodyBytesMax
+  const bytesMax = options!.bodyLimit ?? limits.bodyBytesMax
   return Math.min(Number(headers['content-length'] ?? bytesMax), bytesMax)
 }
 

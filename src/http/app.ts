@@ -62,6 +62,7 @@ export async function createHttp(
   app.decorateRequest('caller', null)
   app.decorateRequest('ticket', null)
   app.decorateRequest('held', null)
+  app.decorateRequest('options', null)
   const draining = drainOnClose(app, config.lingerMs)
   const trustsProxies = config.trustForwarded !== '0'
   // One hook, because each costs every request.
@@ -105,26 +106,25 @@ function challenge({ config, identity }: HttpOptions, request: FastifyRequest, t
 
 function measure({ metrics, log }: HttpOptions, request: FastifyRequest, reply: FastifyReply): void {
   // How long a stream lasted says nothing of how quick we are.
-  if (isLasting(request, reply) && reply.statusCode < 400) return
-  const { method, route } = seriesOf(request, reply.statusCode)
-  metrics.request(method, route, reply.statusCode, reply.elapsedTime / 1_000)
-  if (reply.elapsedTime > limits.slowRequestMs) {
+  const { statusCode: status, elapsedTime: ms } = reply
+  if (isLasting(request, reply) && status < 400) return
+  const { method, route } = seriesOf(request, status)
+  metrics.request(method, route, status, ms / 1_000)
+  if (ms > limits.slowRequestMs) {
     const { id, method } = request
     const url = loggedUrl(request.originalUrl)
-    log.warn({ request: id, method, url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'slow request')
+    log.warn({ request: id, method, url, status, ms: Math.round(ms) }, 'slow request')
   }
 }
 
-const isLasting = ({ routeOptions }: FastifyRequest, reply: FastifyReply) =>
-  routeOptions.config.lasts || reply.getHeader('content-type') === 'text/event-stream'
+const isLasting = ({ options }: FastifyRequest, reply: FastifyReply) =>
+  options!.config.lasts || reply.getHeader('content-type') === 'text/event-stream'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** Strangers must not add metric series: a 401 or 405 is counted by API, and an unknown URL as 'unknown'. */
-function seriesOf(
-  { method, routeOptions: { url } }: FastifyRequest,
-  status: number,
-): { method: string; route: string } {
+function seriesOf({ method, options }: FastifyRequest, status: number): { method: string; route: string } {
+  const { url } = options!
   const isStranger = status === 401 || status === 405
   return {
     method: METHODS.has(method) ? method : 'other',

@@ -146,12 +146,13 @@ export const limits = {
   migrationAttemptsMax: 20,
   migrationRetryMs: 100,
 
-  // 64 claims dirty about 250 pages; 20,000 pages are an 80 MB log and the fewest stalls measured.
-  walCheckpointPages: 20_000,
-  // Long enough not to run under load, short enough that the log of a quiet server is small.
+  // 64 claims dirty 130 to 250 pages, so a log of 32 MB is written over every fortieth commit. Half of that costs a few
+  // percent more, and a larger one takes longer to get to its size: until then commits cost half as much again.
+  walCheckpointPages: 8_000,
+  // Soon after a load nearly all is in the file, so that it can be opened quickly.
   walIdleCheckpointMs: 2_000,
-  // The log is cut down to this after a load, also when an outside reader kept it from being emptied.
-  walKeepBytes: 80 * 1024 * 1024,
+  // The log is cut down to this when an outside reader has kept it from being written over.
+  walPagesMax: 10_000,
   // How long a write waits for an outside writer; longer than a backup tool's transactions, shorter than a client's patience.
   busyMsMax: 2_000,
   // How often it retries meanwhile. A try takes microseconds, and other requests are answered in between.

@@ -6,6 +6,9 @@ import type { Answer } from './transaction.ts'
 
 export type Values = (string | number | null)[]
 
+/** SQLite's own default, as every file of ours has it. */
+const PAGE_BYTES = 4096
+
 export class SqliteConnection {
   readonly database: DatabaseSync
   readonly #statements: StatementSync[] = []
@@ -21,7 +24,7 @@ export class SqliteConnection {
       pragma temp_store = memory;
       pragma cache_size = -${limits.sqliteCacheKib};
       pragma wal_autocheckpoint = ${limits.walCheckpointPages};
-      pragma journal_size_limit = ${limits.walKeepBytes};
+      pragma journal_size_limit = ${limits.walPagesMax * PAGE_BYTES};
       pragma busy_timeout = 0;
     `)
   }

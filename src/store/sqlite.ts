@@ -55,6 +55,8 @@ export class SqliteStore implements Store {
   /** Ends with the last of the long writes. */
   #longWrites: Promise<void> = Promise.resolve()
   #armed = false
+  /** How many transactions the commit before had. */
+  #sizeBefore = 0
   #isClosed = false
   readonly #absorbs = new Set<Absorb>()
   /** Commits that readers see already, and that have not been absorbed. */
@@ -139,8 +141,19 @@ export class SqliteStore implements Store {
       this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject, since: performance.now() })
       if (this.#armed) return
       this.#armed = true
-      // After this turn of the event loop: all writes that have arrived by then commit together.
-      setImmediate(() => void this.#commitWaiting())
+      this.#gather(0)
+    })
+  }
+
+  /**
+   * After this turn of the event loop all writes that have arrived commit together. The clients of the commit before ask
+   * again, but not all of them within one turn. So it takes turns as long as each brings more, up to as many as before.
+   */
+  #gather(before: number): void {
+    setImmediate(() => {
+      const { length } = this.#waiting
+      if (length > before && length < this.#sizeBefore) this.#gather(length)
+      else void this.#commitWaiting()
     })
   }
 
@@ -187,6 +200,7 @@ export class SqliteStore implements Store {
       return this.#putOff(error)
     }
     const batch = this.#waiting.splice(0, limits.groupCommitMax)
+    this.#sizeBefore = batch.length
     this.#armed = this.#waiting.length > 0
     if (this.#armed) setImmediate(() => void this.#commitWaiting())
     const report = new Report()
@@ -285,13 +299,18 @@ export class SqliteStore implements Store {
     this.#idle ??= setTimeout(() => this.#checkpoint(), limits.walIdleCheckpointMs).unref()
   }
 
-  /** Copies the log into the file, and truncates it once there are no more writes. */
+  /**
+   * Copies the log into the file. The log stays there to be written over: a commit that makes it grow costs the file
+   * system half as much again. It is emptied only if it has become too large, behind an outside reader.
+   */
   #checkpoint(): void {
     this.#idle = null
     const isQuiet = performance.now() - this.#wroteAt >= limits.walIdleCheckpointMs
     try {
-      const found = this.#database.prepare(`pragma wal_checkpoint(${isQuiet ? 'truncate' : 'passive'})`).get()
-      if (isQuiet && found?.['busy'] === 0) return
+      const { log: pages, checkpointed } = this.#database.prepare('pragma wal_checkpoint(passive)').get()!
+      const isSmall = Number(pages) <= limits.walPagesMax
+      const empty = () => this.#database.prepare('pragma wal_checkpoint(truncate)').get()!['busy'] === 0
+      if (isQuiet && pages === checkpointed && (isSmall || empty())) return
     } catch {
       // A full or failing disk. Nothing is lost: the log stays, and the next write reports the error.
     }

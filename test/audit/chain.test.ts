@@ -89,6 +89,17 @@ eachDatabase('the audit’s chain', databases => {
       assert.equal(await violations(), 0)
     })
 
+    void test('any text is sealed as it is read again', async () => {
+      const texts = Array.from({ length: 0x800 }, (_, page) =>
+        // Without NUL and halves of surrogate pairs, which no text in the database has.
+        String.fromCodePoint(...Array.from({ length: 32 }, (_, at) => page * 32 + at || 1)).toWellFormed(),
+      )
+      const rows = [...texts, '🤖\u{10ffff}', '\\"\n'].map(user => rowOf({ ...ENTRY, user, project: null }, []))
+      await store.write(() => log(rows))
+      while ((await seal()) > 0);
+      assert.equal(await violations(), 0)
+    })
+
     void test('many seals are checked page by page', async () => {
       for (let i = 0; i < limits.auditCheckSeals + 3; i++) {
         await write(2)

@@ -38,9 +38,11 @@ export function mount<Word extends string>(
   void app.register(
     (scope, _, done) => {
       scope.removeAllContentTypeParsers()
-      scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+      // JSON by its name: fastify keeps the parser of a type that it knows, and reads all others again each time.
+      scope.addContentTypeParser([JSON_TYPE, '*'], { parseAs: 'buffer' }, (_request, body, parsed) =>
+        parsed(null, body),
+      )
       if (dialect.jsonBodies) scope.addHook('preParsing', jsonOnly(context))
-      if (dialect.type === JSON_TYPE) scope.addHook('onSend', withoutCharset)
       scope.setErrorHandler(refusing(dialect, context))
       const everywhere = hookOf(dialect, checks.everywhere, admission)
       scope.addHook('onRequest', (raw, reply, next) => {
@@ -148,6 +150,8 @@ function send<Word extends string>(request: Request<Word>, answer: Answer, reply
     void reply.header('content-length', body.bytes)
     return reply.send(sending(body, holderOf(request.raw), reply))
   }
+  // With a serializer of ours fastify adds no charset: upstream sends none, and clients compare.
+  if (dialect.type === JSON_TYPE) void reply.serializer(asItIs)
   return body === undefined ? reply.send() : reply.send(asJson(body))
 }
 
@@ -156,11 +160,7 @@ const holderOf = ({ caller, ip }: FastifyRequest) => caller?.project ?? `address
 const asJson = (body: object | string) =>
   typeof body === 'string' || body instanceof Buffer || body instanceof Readable ? body : JSON.stringify(body)
 
-/** Fastify adds a charset to text, but upstream sends none and clients compare. */
-function withoutCharset<T>(_raw: FastifyRequest, reply: FastifyReply, payload: T, sent: (e: null, payload: T) => void) {
-  if (typeof payload === 'string' && reply.hasHeader('content-type')) void reply.header('content-type', JSON_TYPE)
-  sent(null, payload)
-}
+const asItIs = (text: string) => text
 
 function showDocument<Word extends string>(
   { type, documentType = type, prefix }: Dialect<Word>,

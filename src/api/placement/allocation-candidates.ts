@@ -1,6 +1,6 @@
 // /allocation_candidates
 import { Pieces } from '../../http/pieces.ts'
-import { answerYielding, type AnswerWords } from '../../ledger/candidates/answer.ts'
+import { answerYielding, type AnswerWords, shortAnswer } from '../../ledger/candidates/answer.ts'
 import type { CandidateRequest } from '../../ledger/candidates/request.ts'
 import { search, type SearchResult } from '../../ledger/candidates/search.ts'
 import type { CandidateTable } from '../../ledger/candidates/table.ts'
@@ -54,9 +54,7 @@ export async function listCandidates(request: PlacementRequest): Promise<Answer>
   const { config, clock, log, mirror } = request.context
   const wanted = { ...parseCandidateQuery(request), seed: config.randomizeCandidates ? clock.newSeed() : null }
   await requireKnown(request, wanted)
-  const { result, pieces } = await runYielding(findAndWrite(mirror.table, wanted, wordsOf(request.has)))
-  const isShort = pieces.length === 1 && pieces[0]!.length <= TEXT_BYTES_MAX
-  const body = isShort ? pieces[0]!.toString('latin1') : new Pieces(pieces)
+  const { result, body } = await runYielding(findAndWrite(mirror.table, wanted, wordsOf(request.has)))
   const modified = clock.now()
   if (!result.exhausted) return { status: 200, body, modified }
   log.warn({ query: request.query.toString(), steps: result.steps, found: result.count }, 'a search ran out of budget')
@@ -68,9 +66,11 @@ function* findAndWrite(
   table: CandidateTable,
   wanted: CandidateRequest,
   words: AnswerWords,
-): Generator<undefined, { result: SearchResult; pieces: Buffer[] }, void> {
+): Generator<undefined, { result: SearchResult; body: string | Pieces }, void> {
   const result = yield* search(table, wanted, SEARCH_BUDGET)
-  return { result, pieces: yield* answerYielding(table, result, words) }
+  const text = shortAnswer(table, result, words)
+  if (text === null) return { result, body: new Pieces(yield* answerYielding(table, result, words)) }
+  return { result, body: text.length <= TEXT_BYTES_MAX ? text : new Pieces([Buffer.from(text, 'latin1')]) }
 }
 
 const wordsOf = (has: Has): AnswerWords => ({

@@ -2,7 +2,7 @@
 //
 // Everything written is ASCII (uuids, class, trait and suffix names), so one byte a character.
 import type { ProviderId } from '../../store/schema/ids.ts'
-import { type Row, wordsFor } from './bitset.ts'
+import { type Row, RowSet } from './bitset.ts'
 import { type CandidateWords, onOneProvider, spread } from './candidate-text.ts'
 import { truth } from './found.ts'
 import type { Plan } from './plan.ts'
@@ -22,17 +22,30 @@ export interface AnswerWords extends CandidateWords {
 const LINES_A_BREATH = 500
 /** How often parts that changed meanwhile are written again with yields between them. */
 const REWRITES = 8
-const EMPTY = Buffer.from('{"allocation_requests":[],"provider_summaries":{}}')
+const EMPTY = '{"allocation_requests":[],"provider_summaries":{}}'
 
 type Writing<T> = Generator<undefined, T, void>
 
 /** Writes the answer in one go, right after a search: for results that a limit keeps small. */
 export function answer(table: CandidateTable, result: SearchResult, words: AnswerWords): Buffer {
+  const text = shortAnswer(table, result, words)
+  if (text !== null) return Buffer.from(text, 'latin1')
   const writing = answerYielding(table, result, words)
   for (;;) {
     const turn = writing.next()
     if (turn.done) return turn.value.length === 1 ? turn.value[0]! : Buffer.concat(turn.value)
   }
+}
+
+/** The answer as text, right after the search; null if it is to be written in parts. Most are as short as that. */
+export function shortAnswer(table: CandidateTable, result: SearchResult, words: AnswerWords): string | null {
+  if (result.plan === null || result.count === 0) return EMPTY
+  if (result.count > LINES_A_BREATH) return null
+  const writer = new Writer(table, result, result.plan, words)
+  const part = writer.part(0)
+  if (part.to < result.count) return null
+  const { text, summaries } = writer.textsOf(part)
+  return `{"allocation_requests":[${text}],"provider_summaries":{${summaries}}}`
 }
 
 /**
@@ -41,7 +54,7 @@ export function answer(table: CandidateTable, result: SearchResult, words: Answe
  * true of the table when it is given. It comes in pieces: joined, it would be copied in one go, and others would wait.
  */
 export function* answerYielding(table: CandidateTable, result: SearchResult, words: AnswerWords): Writing<Buffer[]> {
-  if (result.plan === null || result.count === 0) return [EMPTY]
+  if (result.plan === null || result.count === 0) return [Buffer.from(EMPTY)]
   const writer = new Writer(table, result, result.plan, words)
   const parts = [writer.next(0)]
   for (let last = parts[0]!; last.to < result.count; parts.push((last = writer.next(last.to)))) yield
@@ -76,7 +89,9 @@ class Writer {
   readonly #result: SearchResult
   readonly #plan: Plan
   readonly #words: AnswerWords
-  readonly #shown: Int32Array
+  /** A few rows cost little, however large the table is. */
+  readonly #shown = new RowSet()
+  readonly #rowsMax: number
   readonly #one: (uuid: string) => string
 
   constructor(table: CandidateTable, result: SearchResult, plan: Plan, words: AnswerWords) {
@@ -85,21 +100,32 @@ class Writer {
     this.#result = result
     this.#plan = plan
     this.#words = words
-    this.#shown = new Int32Array(wordsFor(table.rowsMax))
+    this.#rowsMax = table.rowsMax
     this.#one = onOneProvider(plan, words)
   }
 
-  /** The part that begins with this candidate. */
-  next(from: number): Part {
+  /** The part that begins with this candidate, not yet written. */
+  part(from: number): Part {
     const providers = new Map<Row, ProviderId>()
     let to = from
     while (to < this.#result.count && to - from + providers.size < LINES_A_BREATH) this.#show(to++, providers)
-    const part: Part = { from, to, providers, version: 0, text: NO_TEXT, summaries: NO_TEXT }
+    return { from, to, providers, version: 0, text: NO_TEXT, summaries: NO_TEXT }
+  }
+
+  next(from: number): Part {
+    const part = this.part(from)
     this.write(part)
     return part
   }
 
   write(part: Part): void {
+    const { text, summaries } = this.textsOf(part)
+    part.version = this.#table.version
+    part.text = Buffer.from(text, 'latin1')
+    part.summaries = Buffer.from(summaries, 'latin1')
+  }
+
+  textsOf(part: Part): { text: string; summaries: string } {
     const { began } = this
     const table = this.#table
     const { picks, anchors } = this.#result
@@ -115,9 +141,7 @@ class Writer {
       if (table.rowOfId(id) !== row) continue
       summaries += (summaries === '' ? '' : ',') + summary(table, row, this.#plan, this.#words)
     }
-    part.version = table.version
-    part.text = Buffer.from(text, 'latin1')
-    part.summaries = Buffer.from(summaries, 'latin1')
+    return { text, summaries }
   }
 
   /** Whether something that the part shows has changed since it was written, apart from use. */
@@ -148,14 +172,14 @@ class Writer {
       const row = this.#result.picks[candidate * slots.length + slot]!
       const tree = this.#words.nested ? this.#table.treeOf[row] : null
       if (tree === null || tree === undefined || tree.rows.length === 0) this.#showRow(row, into)
-      else if (!isShown(this.#shown, tree.rows[0]!)) for (const member of tree.rows) this.#showRow(member, into)
+      else if (!this.#shown.has(tree.rows[0]!)) for (const member of tree.rows) this.#showRow(member, into)
     }
   }
 
   #showRow(row: Row, into: Part['providers']): void {
     // A row that came after the search: the table has grown, and no candidate that stands has it.
-    if (row >>> 5 >= this.#shown.length || isShown(this.#shown, row)) return
-    this.#shown[row >>> 5]! |= 1 << (row & 31)
+    if (row >= this.#rowsMax || this.#shown.has(row)) return
+    this.#shown.add(row, this.#rowsMax)
     into.set(row, this.#table.id[row]!)
   }
 }
@@ -176,10 +200,6 @@ const HEAD = Buffer.from('{"allocation_requests":[')
 const MIDDLE = Buffer.from('],"provider_summaries":{')
 const END = Buffer.from('}}')
 const COMMA = Buffer.from(',')
-
-function isShown(shown: Int32Array, row: Row): boolean {
-  return (shown[row >>> 5]! & (1 << (row & 31))) !== 0
-}
 
 function summary(table: CandidateTable, row: Row, plan: Plan, words: AnswerWords): string {
   if (words.nested && words.allClasses && words.traits)
