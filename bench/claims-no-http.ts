@@ -142,7 +142,7 @@ async function openQueue(url: string, providers: number) {
       client.release()
       const { query } = shared
       shared.query = function (...args) {
-        if (!/^(notify|discard) /.test(String(args[0]))) statements++
+        if (!/^(select pg_notify|discard)\b/.test(String(args[0]))) statements++
         return query.apply(this, args)
       }
       try {

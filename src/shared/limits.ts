@@ -69,6 +69,8 @@ export const limits = {
 
   // Past 64 claims a commit the gain is under 10 %, and latency keeps growing.
   claimBatchMax: 64,
+  // On PostgreSQL a batch waits for no more than these. A smaller one would mostly be what each batch costs by itself.
+  claimBatchEnough: 16,
   // A batch ends early when its requests name this many claims, so that a few huge ones don't hold up the rest.
   claimBatchRowsMax: 2_000,
   // A batch waits this long for a locked row: about twenty batches of other processes. Then the claims that need the

@@ -58,7 +58,7 @@ export class PostgresStore implements Store {
   readonly #nudging = new Runner(
     async () => {
       await turn()
-      await this.pool.query('select pg_notify($1, $2)', [LOG_CHANNEL, this.origin])
+      await this.pool.query({ name: 'nudge', text: 'select pg_notify($1, $2)', values: [LOG_CHANNEL, this.origin] })
     },
     () => {},
   )

@@ -165,6 +165,25 @@ describe('claims in one call of postgres', () => {
     assert.equal(told.rowCount, 2)
   })
 
+  test("full batches that are planned while others are written don't oversell, and lose no request", async () => {
+    const [large, small] = [await addProvider(1_000), await addProvider(100)]
+    const one = await start()
+    await Promise.all(Array.from({ length: 256 }, () => one.queue.submit(claim(large), ENTRY)))
+    assert.deepEqual(one.calls, { made: 4, lost: 0 })
+    const outcomes = await Promise.allSettled(Array.from({ length: 256 }, () => one.queue.submit(claim(small), ENTRY)))
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 100)
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') assert.ok(refusal('claim_exceeds_capacity')(outcome.reason))
+    }
+    assert.equal(one.queue.length, 0)
+    assert.equal((await rowOf(large)).used, 256)
+    assert.equal((await rowOf(small)).used, 100)
+    await eventually(
+      async () => [remembered(one, large).used, remembered(one, small).used],
+      ([first, second]) => first === 256 && second === 100,
+    )
+  })
+
   test('what others did to a provider since it was read is found by the call, and each request is judged on the rows', async () => {
     const changes: [string, string | null][] = [
       ['update inventories set min_unit = 3, max_unit = 50', 'claim_violates_units'],

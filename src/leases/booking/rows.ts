@@ -6,7 +6,7 @@ import type { ProviderId } from '../../store/schema/ids.ts'
 import type { Extras } from '../../store/schema/leases.ts'
 import { bulk, type Command, command, query } from '../../store/statement.ts'
 import { all, later, run, type Write } from '../../store/transaction.ts'
-import { amountIn, type Booked, type Leasable, peakOf } from '../calendar/calendar.ts'
+import { amountIn, type Booked, type Leasable, wholePeakOf, withMore } from '../calendar/calendar.ts'
 import { type BookingRow, NO_LEASE, noteLeasable, type RevisedLeasable } from '../calendar/resources.ts'
 
 interface Ceiling {
@@ -96,7 +96,7 @@ function* replace(
   const after = touched.map(one => ({
     ...one,
     version: one.version + 1,
-    booked: [...one.booked.filter(other => !isOwn(other)), ...(wanted.get(one.id) ?? [])],
+    booked: withMore(without(one, isOwn), wanted.get(one.id) ?? []),
   }))
   // Where the capacity was lowered, the ceiling is the peak of the present bookings. The schema refuses anything above.
   const ceilings = touched.map((one, index) => ceilingOf(one, after[index]!.booked))
@@ -121,6 +121,10 @@ function* replace(
   }
 }
 
+/** The same list if there is nothing to leave out: its peak may be known. */
+const without = ({ booked }: Leasable, isOwn: (booked: Booked) => boolean): Pick<Leasable, 'booked'> =>
+  booked.some(isOwn) ? { booked: booked.filter(one => !isOwn(one)) } : { booked }
+
 /** When its first lease starts. */
 function firstOf({ booked }: Leasable): number | null {
   const starts = booked.filter(({ lease }) => lease !== NO_LEASE).map(({ start }) => start)
@@ -133,8 +137,9 @@ export function* lowerCeilings(held: readonly Leasable[]): Write<void> {
 }
 
 /** `after` are the bookings that there will be. The classes that they take have a ceiling too. */
-function ceilingOf({ id, capacity, booked }: Leasable, after: readonly Booked[]): Ceiling {
-  const peak = peakOf(booked)
+function ceilingOf(leasable: Leasable, after: readonly Booked[]): Ceiling {
+  const { id, capacity } = leasable
+  const peak = wholePeakOf(leasable)
   const widest = (name: string) => Math.max(amountIn(capacity, name), amountIn(peak, name), 0)
   const classes = new Set(after.flatMap(({ extras }) => (extras ? Object.keys(extras) : [])))
   return {

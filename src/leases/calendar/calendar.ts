@@ -85,14 +85,26 @@ const SPANS = new WeakMap<readonly Booked[], Float64Array>()
 function spansOf(booked: readonly Booked[]): Float64Array {
   const known = SPANS.get(booked)
   if (known) return known
-  const spans = new Float64Array(booked.length * 2)
-  booked.forEach(({ start, free }, i) => spans.set([start, free], i * 2))
+  const spans = writeSpans(new Float64Array(booked.length * 2), booked, 0)
   SPANS.set(booked, spans)
   return spans
 }
 
+function writeSpans(spans: Float64Array, booked: readonly Booked[], from: number): Float64Array {
+  for (let i = from; i < booked.length; i++) {
+    spans[i * 2] = booked[i]!.start
+    spans[i * 2 + 1] = booked[i]!.free
+  }
+  return spans
+}
+
 /** The bookings that overlap the window; null when there are none, as for most of a large pool. */
-function inTheWay({ booked }: Leasable, window: Window, except: string | null, now: number): Booked[] | null {
+function inTheWay(
+  { booked }: Pick<Leasable, 'booked'>,
+  window: Window,
+  except: string | null,
+  now: number,
+): Booked[] | null {
   if (booked.length === 0) return null
   const spans = spansOf(booked)
   const { start, free } = window
@@ -153,7 +165,37 @@ export function peakOf(booked: readonly Booked[]): Size {
   return peak
 }
 
-/** The use of these classes rises where a booking that has them starts. */
+/** The peak of each list that it was asked of. */
+const PEAKS = new WeakMap<readonly Booked[], Size>()
+
+/** The highest use of each resource by all bookings of a host or node. */
+export const wholePeakOf = ({ booked }: Pick<Leasable, 'booked'>): Size =>
+  PEAKS.getOrInsertComputed(booked, () => peakOf(booked))
+
+/** The bookings with some more. What is known of the others is kept: a popular host has thousands. */
+export function withMore(leasable: Pick<Leasable, 'booked'>, more: readonly Booked[]): readonly Booked[] {
+  const { booked } = leasable
+  const all = [...booked, ...more]
+  const spans = new Float64Array(all.length * 2)
+  spans.set(spansOf(booked))
+  SPANS.set(all, writeSpans(spans, all, booked.length))
+  // The peak can only rise where something is added.
+  const peaks = more.map(one => peakOf(inTheWay({ booked: all }, one, null, -Infinity) ?? []))
+  PEAKS.set(all, peaks.reduce(higher, wholePeakOf(leasable)))
+  return all
+}
+
+function higher(a: Size, b: Size): Size {
+  const peak: Size = {
+    vcpus: Math.max(a.vcpus, b.vcpus),
+    memory_mb: Math.max(a.memory_mb, b.memory_mb),
+    disk_gb: Math.max(a.disk_gb, b.disk_gb),
+  }
+  if (a.extras || b.extras) peak.extras = { ...a.extras, ...highest(b.extras ?? {}, a, b) }
+  return peak
+}
+
+/** The peaks of these classes, with a higher use now. */
 const highest = (classes: Extras, peak: Size, now: Size): Extras =>
   Object.fromEntries(Object.keys(classes).map(name => [name, Math.max(amountIn(peak, name), amountIn(now, name))]))
 

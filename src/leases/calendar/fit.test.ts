@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { amountIn, type Booked, type Leasable, peakOf, type Size } from './calendar.ts'
+import { amountIn, type Booked, type Leasable, peakOf, type Size, wholePeakOf, withMore } from './calendar.ts'
 import type { Places, Request, Wish } from './candidates.ts'
 import { fit } from './fit.ts'
 import { asId } from '../../../test/support/ids.ts'
@@ -197,16 +197,32 @@ function* everyCount(hosts: number, most: number): Generator<number[]> {
 }
 
 describe('the peak of bookings', () => {
+  const sized = drawn.map(({ window, size, slots }): Booked => ({
+    ...window,
+    end: window.free,
+    lease: 'x',
+    reservation: 'x',
+    slots,
+    isWhole: false,
+    ...times(size, slots),
+  }))
+
+  it('is the same when they are added one after another', () => {
+    const several = fc.array(fc.array(sized, { maxLength: 3 }), { maxLength: 4 })
+    fc.assert(
+      fc.property(several, parts => {
+        const booked = parts.reduce<readonly Booked[]>((booked, more) => withMore({ booked }, more), [])
+        assert.deepEqual(booked, parts.flat())
+        const [peak, known] = [peakOf(parts.flat()), wholePeakOf({ booked })]
+        for (const name of ['vcpus', 'memory_mb', 'disk_gb', 'GPU', 'FPGA']) {
+          assert.equal(amountIn(known, name), amountIn(peak, name))
+        }
+      }),
+      { numRuns },
+    )
+  })
+
   it('is the highest use of each size and class at any instant', () => {
-    const sized = drawn.map(({ window, size, slots }): Booked => ({
-      ...window,
-      end: window.free,
-      lease: 'x',
-      reservation: 'x',
-      slots,
-      isWhole: false,
-      ...times(size, slots),
-    }))
     fc.assert(
       fc.property(fc.array(sized, { minLength: 1, maxLength: 6 }), bookings => {
         const peak = peakOf(bookings)

@@ -23,6 +23,13 @@ export interface PlainCall<Waiting> {
   readonly failed: () => void
 }
 
+/** A batch: the calls for what is plain, ready to be sent, and all else. */
+export interface Split<Waiting> {
+  readonly batch: readonly Waiting[]
+  readonly calls: readonly PlainCall<Waiting>[]
+  readonly others: readonly Waiting[]
+}
+
 interface Options<Entry> {
   mirror: Mirror
   /** Names this process in the log. */
@@ -39,9 +46,7 @@ export class AtOnce<Entry> {
   }
 
   /** Takes the plain requests out of a batch. */
-  split<Waiting extends Asked<Entry>>(
-    batch: readonly Waiting[],
-  ): { calls: PlainCall<Waiting>[]; others: readonly Waiting[] } {
+  split<Waiting extends Asked<Entry>>(batch: readonly Waiting[]): Split<Waiting> {
     const { mirror, now } = this.#options
     const plan = new Plan(mirror.table)
     const claims: Waiting[] = []
@@ -55,16 +60,19 @@ export class AtOnce<Entry> {
       else others.push(waiting)
     }
     const calls: PlainCall<Waiting>[] = []
-    if (claims.length > 0) {
-      const work = () => this.#claim(plan, this.#entriesOf(claims), now())
-      calls.push({ requests: claims, work, failed: () => void mirror.refresh(plan.providers) })
+    const add = (requests: readonly Waiting[], make: () => PlainCall<Waiting>['work'], failed = () => {}) => {
+      try {
+        if (requests.length > 0) calls.push({ requests, work: make(), failed })
+      } catch {
+        // Decided alone, each finds out whether it is to blame.
+        others.push(...requests)
+      }
     }
-    if (releases.size > 0) {
-      const requests = [...releases.values()]
-      const work = () => this.#release([...releases.keys()], this.#entriesOf(requests))
-      calls.push({ requests, work, failed: () => {} })
-    }
-    return { calls, others }
+    const refresh = () => void mirror.refresh(plan.providers)
+    add(claims, () => this.#claim(plan, this.#entriesOf(claims), now()), refresh)
+    const released = [...releases.values()]
+    add(released, () => this.#release([...releases.keys()], this.#entriesOf(released)))
+    return { batch, calls, others }
   }
 
   #entriesOf(asked: readonly Asked<Entry>[]): readonly LogRow[] {
@@ -78,20 +86,29 @@ export class AtOnce<Entry> {
     return report.entries
   }
 
-  *#claim(plan: Plan, entries: readonly LogRow[], now: number): Write<void> {
+  #claim(plan: Plan, entries: readonly LogRow[], now: number): () => Write<void> {
     const told = toldBy(rowsFor(entries), this.#options.origin, limits.claimLockMs)
-    const answer = yield* one(claimNew({ ...told, ...plan.claims(), now }))
-    // Without an answer it is known to be done, and no more: memory has to read.
-    if (answer) yield* note(plan.changes(numbersIn(answer.revisions)))
-    else yield* note(plan.providers.map(provider => ({ provider })))
-    yield* log(entries)
+    const call = claimNew({ ...told, ...plan.claims(), now })
+    const { providers } = plan
+    const changes = plan.changes(providers.map(() => 0))
+    return function* () {
+      const answer = yield* one(call)
+      // Without an answer it is known to be done, and no more: memory has to read.
+      const revisions = answer && numbersIn(answer.revisions)
+      if (revisions) yield* note(changes.map((change, i) => ({ ...change, revision: revisions[i]! })))
+      else yield* note(providers.map(provider => ({ provider })))
+      yield* log(entries)
+    }
   }
 
-  *#release(consumers: readonly string[], entries: readonly LogRow[]): Write<void> {
+  #release(consumers: readonly string[], entries: readonly LogRow[]): () => Write<void> {
     const told = toldBy(rowsFor(entries), this.#options.origin, limits.claimLockMs)
-    const answer = yield* one(releaseAll({ ...told, consumers: texts(consumers) }))
-    if (answer) yield* note(releasedBy(answer))
-    yield* log(entries)
+    const call = releaseAll({ ...told, consumers: texts(consumers) })
+    return function* () {
+      const answer = yield* one(call)
+      if (answer) yield* note(releasedBy(answer))
+      yield* log(entries)
+    }
   }
 }
 

@@ -98,10 +98,15 @@ export const numbersIn = (list: string): number[] => (list === '{}' ? [] : list.
 const PLAIN = /^[\w.:-]+$/
 
 /** With quotes around what PostgreSQL could take for something else, such as NULL or a comma. */
-export const texts = (list: readonly (string | null)[]): List => `{${list.map(element).join()}}`
+export function texts(list: readonly (string | null)[]): List {
+  let [before, written]: [string | null, string] = [null, 'null']
+  // Neighbours are mostly of the same user and action.
+  const elements = list.map(text => (text === before ? written : (written = element((before = text)))))
+  return `{${elements.join()}}`
+}
 
 function element(text: string | null): string {
   if (text === null) return 'null'
-  if (PLAIN.test(text) && text.toLowerCase() !== 'null') return text
+  if (PLAIN.test(text) && (text.length !== 4 || text.toLowerCase() !== 'null')) return text
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }

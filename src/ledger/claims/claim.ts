@@ -75,3 +75,20 @@ export function weightOf(request: ClaimRequest): number {
   for (const { resources } of request.consumers) for (const amounts of resources.values()) rows += amounts.size
   return Math.max(rows, 1)
 }
+
+interface Weighed {
+  readonly weight: number
+}
+
+/** Larger than a whole batch: others get turns while it is decided and written. */
+export const isLong = ({ weight }: Weighed): boolean => weight > limits.claimBatchRowsMax
+
+/** How many of the first make a batch. */
+export function sizeOfBatch(waiting: readonly Weighed[]): number {
+  let size = 0
+  for (let rows = 0; size < waiting.length && size < limits.claimBatchMax; size++) {
+    rows += waiting[size]!.weight
+    if (rows > limits.claimBatchRowsMax && size > 0) break
+  }
+  return size
+}

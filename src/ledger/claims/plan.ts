@@ -1,6 +1,6 @@
 // Decides plain requests on the copy in memory: claims of new consumers that fit as far as memory knows, and releases.
 // Memory may be stale. So nothing is refused here, and the database checks all that a plan rests on.
-import type { Change } from '../../store/change.ts'
+import type { UseGrowth } from '../../store/change.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import type { CandidateTable } from '../candidates/table.ts'
 import * as calls from './calls.ts'
@@ -137,7 +137,7 @@ export class Plan {
   }
 
   /** What memory learns when the claims are written, from the new revisions of the providers in their order. */
-  changes(revisions: readonly number[]): Change[] {
+  changes(revisions: readonly number[]): UseGrowth[] {
     const growths = Map.groupBy(this.#growths.values(), ({ of }) => of)
     return this.providers.map((provider, i) => ({
       provider,

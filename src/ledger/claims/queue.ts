@@ -8,9 +8,9 @@ import { isHeldUp, StoreUnavailable } from '../../store/failure.ts'
 import type { Store } from '../../store/store.ts'
 import type { Subject, Write } from '../../store/transaction.ts'
 import type { Mirror } from '../mirror.ts'
-import { AtOnce, type PlainCall } from './at-once.ts'
+import { AtOnce, type PlainCall, type Split } from './at-once.ts'
 import { decideBatch } from './batch.ts'
-import { type ClaimRequest, weightOf } from './claim.ts'
+import { type ClaimRequest, isLong, sizeOfBatch, weightOf } from './claim.ts'
 import { findHeld, namedBy, needs } from './held.ts'
 import { decideOnMemory, MemoryStale } from './on-memory.ts'
 
@@ -49,6 +49,8 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   readonly #mirror: Mirror | null
   #waiting: Waiting<Entry>[] = []
   #running = false
+  /** On PostgreSQL: a full batch that is ready to be sent when the one before is answered. */
+  #ready: Split<Waiting<Entry>> | null = null
   /** How many requests the batch before had. */
   #sizeBefore = 0
   /** Claims that need a locked row, and (in #held) the names of such rows. */
@@ -67,7 +69,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
 
   /** How many claims wait to be decided. */
   get length(): number {
-    return this.#waiting.length + this.#aside.length
+    return this.#waiting.length + this.#aside.length + (this.#ready?.batch.length ?? 0)
   }
 
   /** Resolves when the request is granted and on disk; rejects with the problem when it is refused. */
@@ -84,7 +86,8 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
 
   #line(waiting: readonly Waiting<Entry>[]): void {
     this.#waiting.push(...waiting)
-    if (this.#running || waiting.length === 0) return
+    if (this.#running) return this.#makeReady()
+    if (waiting.length === 0) return
     this.#running = true
     // After this turn of the event loop, so that requests that came in together are decided together.
     setImmediate(() => void this.#run())
@@ -92,31 +95,43 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
 
   // One batch at a time, on PostgreSQL too: two at once only made both of them smaller.
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.length > 0 || this.#ready) {
       await this.#gather()
       await this.#decide()
     }
     this.#running = false
   }
 
+  /** Plans a full batch while the one before is written, so that the database doesn't wait for it. */
+  #makeReady(): void {
+    if (!this.#atOnce || this.#ready || this.#waiting.slice(0, 1).some(isLong)) return
+    const size = sizeOfBatch(this.#waiting)
+    const isFull = size === limits.claimBatchMax || size < this.#waiting.length
+    if (isFull) this.#ready = this.#nextSplit(this.#atOnce)
+  }
+
+  #nextSplit(atOnce: AtOnce<Entry>): Split<Waiting<Entry>> {
+    const split = this.#ready ?? atOnce.split(this.#nextBatch())
+    this.#ready = null
+    return split
+  }
+
   /**
    * After a batch its clients ask again, but not all of them within one turn, and a commit for half of them costs almost
-   * as much as one for all. So it takes turns as long as each brings more, up to the size of the batch before.
+   * as much as one for all. So it takes turns as long as each brings more, up to the size of the batch before. On
+   * PostgreSQL some are enough: while it writes these, we hear and answer the others, and neither waits for the other.
    */
   async #gather(): Promise<void> {
     let before = 0
-    while (this.#waiting.length > before && this.#waiting.length < this.#sizeBefore) {
+    const enough = this.#atOnce ? Math.min(this.#sizeBefore, limits.claimBatchEnough) : this.#sizeBefore
+    while (!this.#ready && this.#waiting.length > before && this.#waiting.length < enough) {
       before = this.#waiting.length
       await turn()
     }
   }
 
   #nextBatch(from = this.#waiting): Waiting<Entry>[] {
-    let size = 0
-    for (let rows = 0; size < from.length && size < limits.claimBatchMax; size++) {
-      rows += from[size]!.weight
-      if (rows > limits.claimBatchRowsMax && size > 0) break
-    }
+    const size = sizeOfBatch(from)
     if (from === this.#waiting) this.#sizeBefore = size
     return from.splice(0, size)
   }
@@ -137,9 +152,10 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   async #decide(given: readonly Waiting<Entry>[] | null = null): Promise<void> {
     let batch = given
     // A long one is a batch by itself.
-    if (batch === null && this.#waiting.slice(0, 1).some(isLong)) batch = this.#nextBatch()
+    if (batch === null && !this.#ready && this.#waiting.slice(0, 1).some(isLong)) batch = this.#nextBatch()
     // In one call a long one would be planned and sent in one turn. On the rows it has many, at little more cost.
-    if (this.#atOnce && !batch?.some(isLong)) batch = await this.#decidePlain(batch ?? this.#nextBatch(), this.#atOnce)
+    const atOnce = batch?.some(isLong) ? null : this.#atOnce
+    if (atOnce) batch = await this.#decidePlain(batch ? atOnce.split(batch) : this.#nextSplit(atOnce))
     if (batch?.length === 0) return
     const taken = () => (batch ??= this.#nextBatch())
     const error = await this.#commitOnMemory(taken, batch?.some(isLong) ?? false)
@@ -155,8 +171,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   }
 
   /** Decides the plain requests of a batch in one call each way, and returns those that are still to be decided. */
-  async #decidePlain(batch: readonly Waiting<Entry>[], atOnce: AtOnce<Entry>): Promise<readonly Waiting<Entry>[]> {
-    const { calls, others } = atOnce.split(batch)
+  async #decidePlain({ calls, others }: Split<Waiting<Entry>>): Promise<readonly Waiting<Entry>[]> {
     const rest = [...others]
     for (const call of calls) rest.push(...(await this.#call(call)))
     return rest
@@ -166,7 +181,8 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     try {
       await this.#store.write(work, { lockWaitMs: limits.claimLockMs, isAlone: true })
       this.#observe(requests.length, 0)
-      for (const { resolve } of requests) resolve()
+      // In the next turn: by then the next batch is sent, and the database writes it while these are answered.
+      setImmediate(() => requests.forEach(({ resolve }) => resolve()))
       return []
     } catch (error) {
       if (isHeldUp(error)) await this.#decideOthers(requests, error)
@@ -268,9 +284,6 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     this.#setAside(batch.length > 1 ? held : batch, error)
   }
 }
-
-/** Larger than a whole batch: others get turns while it is decided and written. */
-const isLong = ({ weight }: { weight: number }): boolean => weight > limits.claimBatchRowsMax
 
 function settle({ resolve, reject }: Pick<Waiting<never>, 'resolve' | 'reject'>, verdict: Problem | null): void {
   if (verdict) reject(verdict)

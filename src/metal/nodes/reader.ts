@@ -71,8 +71,10 @@ export class NodeReader {
     const matches = page.sortKey === 'id' ? matcherOf(view, filter, traits) : null
     if (matches && (await this.#isFresh())) {
       const keys = this.#keysOf(matches, view, page)
-      const nodes = await this.#fetch(keys.slice(0, page.limit), now)
-      return { nodes: nodes.filter(matches), marker: keys.length > page.limit ? keys.at(-2)!.uuid : null }
+      const found = await this.#fetch(keys.slice(0, page.limit), now)
+      // Those that were read anew may no longer match. Behind one that is gone all are looked at again.
+      const nodes = found.filter((node, i) => isSame(node, keys[i]!) || matches(node))
+      return { nodes, marker: keys.length > page.limit ? keys.at(-2)!.uuid : null }
     }
     const shelf = this.#shelf
     return this.#store.read(function* () {
@@ -104,6 +106,8 @@ export class NodeReader {
     return keys
   }
 }
+
+const isSame = (a: FleetNode, b: FleetNode): boolean => a.id === b.id && a.revision === b.revision
 
 const isInView = ({ owner, lessee }: FleetNode, { all, project }: View): boolean =>
   all === 1 || (project !== null && (owner === project || lessee === project))
