@@ -81,6 +81,9 @@ export const limits = {
   reshapedTogether: 50,
   // Rows that go to the thread of a long transaction at a time, or come from it: about two milliseconds on either side.
   rowsPerMessage: 1_000,
+  // How much lower the priority of that thread is: with 5 it still gets a quarter of a core that it shares with the loop,
+  // since others wait for what it writes.
+  threadNiceness: 5,
   // Transactions that share one commit on SQLite.
   groupCommitMax: 64,
 
@@ -146,9 +149,13 @@ export const limits = {
   migrationAttemptsMax: 20,
   migrationRetryMs: 100,
 
-  // 64 claims dirty about 250 pages; 20,000 pages are an 80 MB log and the fewest stalls measured.
+  // How often a thread copies the log into the file while clients write.
+  walCheckpointMs: 500,
+  // If the log has more pages by then, 80 MB, writers wait until it is copied to its end, and it begins anew.
   walCheckpointPages: 20_000,
-  // Long enough not to run under load, short enough that the log of a quiet server is small.
+  // If it has this many all the same, 400 MB, whoever commits copies it, and everyone waits.
+  walPagesMax: 100_000,
+  // A server that wrote nothing for this long is quiet: its log is emptied.
   walIdleCheckpointMs: 2_000,
   // The log is cut down to this after a load, also when an outside reader kept it from being emptied.
   walKeepBytes: 80 * 1024 * 1024,

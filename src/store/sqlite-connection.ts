@@ -6,6 +6,15 @@ import type { Answer } from './transaction.ts'
 
 export type Values = (string | number | null)[]
 
+/** `passive` waits for nobody; `truncate` also empties the log, if nobody needs it. */
+export type CheckpointMode = 'passive' | 'truncate'
+/** Pages in the log, and how many of them are in the file by now. */
+export interface Checkpointed {
+  isBusy: boolean
+  pages: number
+  copied: number
+}
+
 export class SqliteConnection {
   readonly database: DatabaseSync
   readonly #statements: StatementSync[] = []
@@ -20,7 +29,7 @@ export class SqliteConnection {
       pragma foreign_keys = on;
       pragma temp_store = memory;
       pragma cache_size = -${limits.sqliteCacheKib};
-      pragma wal_autocheckpoint = ${limits.walCheckpointPages};
+      pragma wal_autocheckpoint = ${limits.walPagesMax};
       pragma journal_size_limit = ${limits.walKeepBytes};
       pragma busy_timeout = 0;
     `)
@@ -36,5 +45,11 @@ export class SqliteConnection {
     let count = 0
     for (const values of runs) count += Number(statement.run(...values).changes)
     return { rows: [], count }
+  }
+
+  /** Copies the log into the file. */
+  checkpoint(mode: CheckpointMode): Checkpointed {
+    const { busy, log, checkpointed } = this.database.prepare(`pragma wal_checkpoint(${mode})`).get()!
+    return { isBusy: busy !== 0, pages: Number(log), copied: Number(checkpointed) }
   }
 }
