@@ -44,6 +44,7 @@ export async function benchStalls(options: BenchOptions): Promise<Report> {
         'behind',
         'done',
         'longest stall, ms',
+        'without waits for a core, ms',
         'most CPU of a turn, ms',
         'longest /healthz, ms',
         'longest claim, ms',
@@ -123,8 +124,8 @@ async function measure(scene: Scene, name: string, loads: readonly Load[], optio
   await watched(scene)
   done = 0
   const { healthz, claim } = await run(options.seconds * options.rounds)
-  const { longestMs, cpuMs, rssBytes } = await watched(scene)
-  report.measured.rows.push([name, done, ...[longestMs, cpuMs, healthz, claim, rssBytes / 1e6].map(figure)])
+  const { longestMs, ownMs, cpuMs, rssBytes } = await watched(scene)
+  report.measured.rows.push([name, done, ...[longestMs, ownMs, cpuMs, healthz, claim, rssBytes / 1e6].map(figure)])
   return longestMs
 }
 
@@ -135,6 +136,8 @@ async function asked({ report }: Scene, connection: Connection, text: string, st
 
 interface Watched {
   longestMs: number
+  /** The longest, without the time that its thread was ready to run while others had the cores. */
+  ownMs: number
   /** The most CPU time that a turn took. */
   cpuMs: number
   rssBytes: number

@@ -83,6 +83,9 @@ export const limits = {
   reshapedTogether: 50,
   // Rows that go to the thread of a long transaction at a time, or come from it: about two milliseconds on either side.
   rowsPerMessage: 1_000,
+  // How much lower the priority of that thread is: with 5 it still gets a quarter of a core that it shares with the loop,
+  // since others wait for what it writes.
+  threadNiceness: 5,
   // Transactions that share one commit on SQLite.
   groupCommitMax: 64,
 
@@ -148,13 +151,17 @@ export const limits = {
   migrationAttemptsMax: 20,
   migrationRetryMs: 100,
 
-  // 64 claims dirty 130 to 250 pages, so a log of 32 MB is written over every fortieth commit. Half of that costs a few
-  // percent more, and a larger one takes longer to get to its size: until then commits cost half as much again.
-  walCheckpointPages: 8_000,
-  // Soon after a load nearly all is in the file, so that it can be opened quickly.
+  // How often a thread copies the log into the file while clients write.
+  walCheckpointMs: 500,
+  // If the log has more pages by then, 80 MB, writers wait until it is copied to its end, and it is written over.
+  walCheckpointPages: 20_000,
+  // If it has this many all the same, 400 MB, whoever commits copies it, and everyone waits.
+  walPagesMax: 100_000,
+  // Soon after a load all is in the file, so that it can be opened quickly.
   walIdleCheckpointMs: 2_000,
-  // The log is cut down to this when an outside reader has kept it from being written over.
-  walPagesMax: 10_000,
+  // The log stays to be written over, because commits that make it grow cost half as much again. It is cut down to this
+  // when it was larger.
+  walPagesKept: 20_000,
   // How long a write waits for an outside writer; longer than a backup tool's transactions, shorter than a client's patience.
   busyMsMax: 2_000,
   // How often it retries meanwhile. A try takes microseconds, and other requests are answered in between.

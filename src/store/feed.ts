@@ -89,6 +89,8 @@ export class Feed {
   #doubtsNoted = 0
   /** When the last doubt arose. It is decided once all our transactions from before that time are over. */
   #doubtedAt: string | null = null
+  /** How many transactions of this process the last poll knew of. */
+  #commits = 0
   #backlog = 0
   #caughtUpAt = performance.now()
   readonly #ear: Ear
@@ -183,7 +185,11 @@ export class Feed {
   async #pollOnce(): Promise<void> {
     const startedAt = performance.now()
     const doubts = this.#doubts
-    if (!this.#isInDoubt && (await this.#isUnchanged())) {
+    // After a commit of our own the snapshot has changed. To ask whether it has would only be one more round trip.
+    const { commits } = this.#store
+    const mayBeUnchanged = commits === this.#commits && !this.#isInDoubt
+    this.#commits = commits
+    if (mayBeUnchanged && (await this.#isUnchanged())) {
       this.#backlog = 0
       this.#caughtUpAt = startedAt
       return

@@ -127,7 +127,7 @@ export class Attempt {
         })
         step = transaction.next(answers)
       }
-      if (opened) await this.#commit()
+      if (opened) await this.#end()
       return step.value
     } catch (error) {
       if (opened) await this.#client.query('rollback').catch(() => {})
@@ -172,6 +172,12 @@ export class Attempt {
       values: postgres.bind(args)[0]!,
     })
     return { rows, count: rowCount ?? 0 }
+  }
+
+  /** What was read is whole already. So nobody waits for the end of a read; the connection's next user follows it. */
+  async #end(): Promise<void> {
+    if (this.#options.write) await this.#commit()
+    else void this.#client.query('commit').catch(() => {})
   }
 
   async #commit(): Promise<void> {

@@ -73,6 +73,7 @@ export class PostgresStore implements Store {
   })
   /** The options that all attempts share. */
   readonly #attempts: AttemptOptions
+  #commits = 0
 
   constructor(
     url: string,
@@ -99,6 +100,11 @@ export class PostgresStore implements Store {
 
   get pools(): Pools {
     return this.#pools
+  }
+
+  /** How many transactions of this process have written. */
+  get commits(): number {
+    return this.#commits
   }
 
   /** Sets what is called when memory may lack something that is committed. */
@@ -165,6 +171,7 @@ export class PostgresStore implements Store {
         const options = { ...this.#attempts, write: { ...how, committing } }
         const { value, report } = await this.#attempt(work, options)
         this.#observer.committed(1)
+        this.#commits++
         await Promise.all(Array.from(this.#absorbs, absorb => this.#absorbed(absorb, report)))
         if (!report.isEmpty) void this.#nudging.run()
         return value

@@ -9,6 +9,15 @@ export type Values = (string | number | null)[]
 /** SQLite's own default, as every file of ours has it. */
 const PAGE_BYTES = 4096
 
+/** `passive` waits for nobody; `truncate` also empties the log, if nobody needs it. */
+export type CheckpointMode = 'passive' | 'truncate'
+/** Pages in the log, and how many of them are in the file by now. */
+export interface Checkpointed {
+  isBusy: boolean
+  pages: number
+  copied: number
+}
+
 export class SqliteConnection {
   readonly database: DatabaseSync
   readonly #statements: StatementSync[] = []
@@ -23,8 +32,8 @@ export class SqliteConnection {
       pragma foreign_keys = on;
       pragma temp_store = memory;
       pragma cache_size = -${limits.sqliteCacheKib};
-      pragma wal_autocheckpoint = ${limits.walCheckpointPages};
-      pragma journal_size_limit = ${limits.walPagesMax * PAGE_BYTES};
+      pragma wal_autocheckpoint = ${limits.walPagesMax};
+      pragma journal_size_limit = ${limits.walPagesKept * PAGE_BYTES};
       pragma busy_timeout = 0;
     `)
   }
@@ -39,5 +48,11 @@ export class SqliteConnection {
     let count = 0
     for (const values of runs) count += Number(statement.run(...values).changes)
     return { rows: [], count }
+  }
+
+  /** Copies the log into the file. */
+  checkpoint(mode: CheckpointMode): Checkpointed {
+    const { busy, log, checkpointed } = this.database.prepare(`pragma wal_checkpoint(${mode})`).get()!
+    return { isBusy: busy !== 0, pages: Number(log), copied: Number(checkpointed) }
   }
 }

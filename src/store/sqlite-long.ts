@@ -20,15 +20,16 @@ export class LongTransactions {
   }
 
   read<T>(work: () => Read<T>): Promise<T> {
-    return this.#inTurn(thread => transaction(thread, 'begin', work, new Report(), () => {}))
+    return this.inTurn(thread => transaction(thread, 'begin', work, new Report(), () => {}))
   }
 
   /** `committing` is called before others may see the commit. */
   write<T>(work: () => Write<T>, report: Report, committing: () => void): Promise<T> {
-    return this.#inTurn(thread => transaction(thread, 'begin immediate', work, report, committing))
+    return this.inTurn(thread => transaction(thread, 'begin immediate', work, report, committing))
   }
 
-  #inTurn<T>(work: (thread: SqliteThread) => Promise<T>): Promise<T> {
+  /** Has the thread for itself, between two transactions. */
+  inTurn<T>(work: (thread: SqliteThread) => Promise<T>): Promise<T> {
     const done = this.#last.then(() => work((this.#thread ??= new SqliteThread(this.#path))))
     this.#last = done.catch(() => {})
     return done

@@ -2,9 +2,10 @@
 // statements, a burst at a time. This file is both ends: loaded as a worker, it serves. If the thread dies, so does the
 // process: nobody could tell whether a commit was done.
 import { once } from 'node:events'
+import { constants, getPriority, setPriority } from 'node:os'
 import { parentPort, Worker, workerData } from 'node:worker_threads'
 import { limits } from '../shared/limits.ts'
-import { SqliteConnection, type Values } from './sqlite-connection.ts'
+import { type Checkpointed, type CheckpointMode, SqliteConnection, type Values } from './sqlite-connection.ts'
 import type { Call, Compiled } from './statement.ts'
 import type { Answer } from './transaction.ts'
 
@@ -17,7 +18,12 @@ interface Run {
 }
 
 /** What the thread is asked: to run plain SQL or statements, to send more of the rows that it has found, or to end. */
-type Asked = { exec: string } | { runs: readonly Run[] } | { more: true } | { close: true }
+type Asked =
+  | { exec: string }
+  | { runs: readonly Run[] }
+  | { more: true }
+  | { checkpoint: CheckpointMode }
+  | { close: true }
 
 /** Of the statements that were run: how many rows each changed or found, and the rows as far as they fit. */
 interface Told {
@@ -81,9 +87,14 @@ export class SqliteThread {
     return answers
   }
 
+  checkpoint(mode: CheckpointMode): Promise<Checkpointed> {
+    return this.#ask({ checkpoint: mode })
+  }
+
   async close(): Promise<void> {
     const ended = once(this.#worker, 'exit')
     await this.#ask({ close: true })
+    this.#worker.ref()
     await ended
   }
 
@@ -104,6 +115,7 @@ export class SqliteThread {
 
 /** The other end. */
 function serve(path: string): void {
+  yieldToLoop()
   const connection = new SqliteConnection(path)
   const found = new Found()
   const port = parentPort!
@@ -116,6 +128,7 @@ function serve(path: string): void {
     try {
       if ('more' in asked) return { counts: [], ...found.next() }
       if ('exec' in asked) return exec(asked.exec)
+      if ('checkpoint' in asked) return connection.checkpoint(asked.checkpoint)
       if ('close' in asked) return close()
       const answers = asked.runs.map(({ statement, values }) => connection.execute(statement, values))
       found.keep(answers.map(({ rows }) => rows as object[]))
@@ -139,6 +152,16 @@ function serve(path: string): void {
     // After the answer.
     setImmediate(() => port.close())
     return {}
+  }
+}
+
+/** Where cores are short, the event loop gets most of their time: all clients wait for it. */
+function yieldToLoop(): void {
+  try {
+    // On Linux it is the thread's own.
+    setPriority(Math.min(getPriority() + limits.threadNiceness, constants.priority.PRIORITY_LOW))
+  } catch {
+    // Not allowed here. It is only slower.
   }
 }
 

@@ -6,7 +6,8 @@ import { StoreDamaged, StoreUnavailable } from './failure.ts'
 import { failureOf, isBusy } from './sqlite-failure.ts'
 import { append, Report, rowsOf } from './log.ts'
 import { appendHistory } from './node-history.ts'
-import { SqliteConnection, type Values } from './sqlite-connection.ts'
+import { Checkpoints } from './sqlite-checkpoints.ts'
+import { type Checkpointed, type CheckpointMode, SqliteConnection, type Values } from './sqlite-connection.ts'
 import { IN_MEMORY } from './sqlite-file.ts'
 import { LongTransactions } from './sqlite-long.ts'
 import type { Call } from './statement.ts'
@@ -50,6 +51,7 @@ export class SqliteStore implements Store {
   readonly #waiting: Waiting[] = []
   readonly #lock: DatabaseSync | null
   readonly #long: { reads: LongTransactions; writes: LongTransactions } | null
+  readonly #checkpoints: Checkpoints
   /** Since when a long transaction writes, by performance.now(): until it ends, nobody else can. */
   #lentSince: number | null = null
   /** Ends with the last of the long writes. */
@@ -61,14 +63,12 @@ export class SqliteStore implements Store {
   readonly #absorbs = new Set<Absorb>()
   /** Commits that readers see already, and that have not been absorbed. */
   readonly #settling = new Set<Promise<void>>()
-  #idle: NodeJS.Timeout | null = null
   // Prepared, because every commit runs them.
   readonly #begin: StatementSync
   readonly #commit: StatementSync
   /** How many rows this connection has ever changed: many commits change none. */
   readonly #total: StatementSync
   #changed: unknown = 0
-  #wroteAt = -Infinity
   /** When a test commit last succeeded; -Infinity after a failure. */
   #provedAt = -Infinity
 
@@ -79,6 +79,7 @@ export class SqliteStore implements Store {
     this.#database = this.#connection.database
     // A database in memory has one connection.
     this.#long = isOneThread ? null : { reads: new LongTransactions(path), writes: new LongTransactions(path) }
+    this.#checkpoints = new Checkpoints(mode => this.#copyLog(mode))
     this.#begin = this.#database.prepare('begin immediate')
     this.#commit = this.#database.prepare('commit')
     this.#total = this.#database.prepare('select total_changes() as changes')
@@ -157,28 +158,23 @@ export class SqliteStore implements Store {
     })
   }
 
-  /** Lets a long transaction write. Meanwhile all other writes wait, and the next long one lets them go first. */
   async #lend<T>(thread: LongTransactions, work: () => Write<T>): Promise<T> {
-    const before = this.#longWrites
-    const { promise: ended, resolve: giveBack } = Promise.withResolvers<void>()
-    this.#longWrites = ended
-    await before
-    this.#lentSince = performance.now()
     const settling = Promise.withResolvers<void>()
+    const committing = () => void this.#settling.add(settling.promise)
     try {
-      const report = new Report()
-      const value = await thread.write(work, report, () => void this.#settling.add(settling.promise))
-      this.#observer.committed(1)
-      this.#provedAt = performance.now()
-      this.#wrote()
-      const absorbed = Promise.all(Array.from(this.#absorbs, absorb => this.#absorbed(absorb, report)))
-      this.#takeBack(giveBack)
+      const { value, absorbed } = await this.#alone(async () => {
+        const report = new Report()
+        const value = await thread.write(work, report, committing)
+        this.#observer.committed(1)
+        this.#provedAt = performance.now()
+        this.#checkpoints.wrote()
+        return { value, absorbed: Promise.all(Array.from(this.#absorbs, absorb => this.#absorbed(absorb, report))) }
+      })
       await absorbed
       return value
     } catch (error) {
       const away = failureOf(error, NOT_TAKEN)
       if (away) this.#provedAt = -Infinity
-      this.#takeBack(giveBack)
       throw away ?? error
     } finally {
       this.#settling.delete(settling.promise)
@@ -186,10 +182,31 @@ export class SqliteStore implements Store {
     }
   }
 
-  #takeBack(giveBack: () => void): void {
-    this.#lentSince = null
-    void this.#commitWaiting()
-    giveBack()
+  /** Lets another thread write. Meanwhile all other writes wait, and the next long one lets them go first. */
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    const before = this.#longWrites
+    const { promise: ended, resolve: giveBack } = Promise.withResolvers<void>()
+    this.#longWrites = ended
+    await before
+    this.#lentSince = performance.now()
+    try {
+      return await work()
+    } finally {
+      this.#lentSince = null
+      void this.#commitWaiting()
+      giveBack()
+    }
+  }
+
+  // On the thread of the long reads, between two of them: a reader keeps the log from being copied to its end. So do
+  // writers, so they wait if the log has grown large. By then most of it is copied.
+  async #copyLog(mode: CheckpointMode): Promise<Checkpointed> {
+    if (!this.#long) return this.#connection.checkpoint(mode)
+    return this.#long.reads.inTurn(async thread => {
+      const found = await thread.checkpoint(mode)
+      const isLarge = found.pages > limits.walCheckpointPages && found.copied < found.pages
+      return isLarge ? this.#alone(() => thread.checkpoint('passive')) : found
+    })
   }
 
   async #commitWaiting(): Promise<void> {
@@ -217,7 +234,7 @@ export class SqliteStore implements Store {
     }
     this.#observer.committed(batch.length)
     const { changes: changed } = this.#total.get()!
-    if (changed !== this.#changed) this.#wrote()
+    if (changed !== this.#changed) this.#checkpoints.wrote()
     this.#changed = changed
     await Promise.all(Array.from(this.#absorbs, absorb => this.#absorbed(absorb, report)))
     for (const settle of outcomes) settle()
@@ -294,29 +311,6 @@ export class SqliteStore implements Store {
     return this.#connection.execute(sqlite, sqlite.bind(args) as Values[])
   }
 
-  #wrote(): void {
-    this.#wroteAt = performance.now()
-    this.#idle ??= setTimeout(() => this.#checkpoint(), limits.walIdleCheckpointMs).unref()
-  }
-
-  /**
-   * Copies the log into the file. The log stays there to be written over: a commit that makes it grow costs the file
-   * system half as much again. It is emptied only if it has become too large, behind an outside reader.
-   */
-  #checkpoint(): void {
-    this.#idle = null
-    const isQuiet = performance.now() - this.#wroteAt >= limits.walIdleCheckpointMs
-    try {
-      const { log: pages, checkpointed } = this.#database.prepare('pragma wal_checkpoint(passive)').get()!
-      const isSmall = Number(pages) <= limits.walPagesMax
-      const empty = () => this.#database.prepare('pragma wal_checkpoint(truncate)').get()!['busy'] === 0
-      if (isQuiet && pages === checkpointed && (isSmall || empty())) return
-    } catch {
-      // A full or failing disk. Nothing is lost: the log stays, and the next write reports the error.
-    }
-    this.#idle = setTimeout(() => this.#checkpoint(), limits.walIdleCheckpointMs).unref()
-  }
-
   async script<T>(work: (run: RunSql) => Promise<T>): Promise<T> {
     await this.#whenFree(() => this.#database.exec('begin immediate'), NOT_TAKEN)
     try {
@@ -347,7 +341,7 @@ export class SqliteStore implements Store {
     try {
       this.#database.exec(PROOF)
       this.#provedAt = performance.now()
-      this.#wrote()
+      this.#checkpoints.wrote()
     } catch (error) {
       this.#rollBack()
       throw error
@@ -357,8 +351,8 @@ export class SqliteStore implements Store {
   async close(): Promise<void> {
     while (this.#armed || this.#lentSince !== null) await new Promise(resolve => setImmediate(resolve))
     this.#isClosed = true
+    await this.#checkpoints.close()
     await Promise.all([this.#long?.reads.close(), this.#long?.writes.close()])
-    if (this.#idle) clearTimeout(this.#idle)
     this.#database.close()
     this.#lock?.close()
   }

@@ -161,7 +161,7 @@ test('the log that grew behind an outside reader is given back when the reader i
   const { store, path } = await openNew('log.db')
   const reader = new DatabaseSync(path)
   reader.exec('begin; select count(*) from traits')
-  const large = limits.walPagesMax * 4096 + 1
+  const large = limits.walPagesKept * 4096 + 1
   await store.script(run => run(`create table ballast (bytes blob); insert into ballast values (zeroblob(${large}))`))
   await store.write(() => add('AFTER_THE_BALLAST'))
   const size = () => statSync(`${path}-wal`).size
@@ -194,7 +194,7 @@ test('after a load all is in the file, and the log stays to be written over', as
   await store.write(() => add('KEPT_AT_LAST'))
   assert.equal(size(), before)
   const [most] = await store.script(run => run('select journal_size_limit as bytes from pragma_journal_size_limit'))
-  assert.equal(most?.['bytes'], limits.walPagesMax * 4096)
+  assert.equal(most?.['bytes'], limits.walPagesKept * 4096)
   await store.close()
 })
 

@@ -210,10 +210,10 @@ export async function patchOneNode(request: MetalRequest): Promise<Answer> {
   }
   const access = request.access(patches.length === 0 ? undefined : patches.map(({ path }) => actionOn(path[0])))
   const allocation = request.access(['baremetal:allocation:delete'])
-  const node = await context.store.write(() =>
+  const uuid = await context.store.write(() =>
     patchNode(ident, { node: access, allocation }, patches, context.drivers, request.principal, request.now),
   )
-  return { status: 200, body: await show(request, node.uuid, ALL, access) }
+  return { status: 200, body: await show(request, uuid, ALL, access) }
 }
 
 deleteOneNode.operation = {

@@ -1,4 +1,5 @@
-// Decides and commits waiting claims in batches, one at a time; claims that arrive meanwhile are in the next batch.
+// Decides and commits waiting claims in batches, one at a time; claims that arrive meanwhile are in the next batch. Long
+// requests go beside them, so that a small claim waits for none of them, or on SQLite for the one that is being written.
 // Claims that need a row that someone keeps locked are set aside, so that the others don't wait for the lock.
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../clock/clock.ts'
@@ -40,6 +41,8 @@ interface Waiting<Entry> {
   asideSince: number | null
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
 export class ClaimQueue<Entry = never> implements Claims<Entry> {
   readonly #store: Store
   readonly #clock: Clock
@@ -53,6 +56,12 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   #ready: Split<Waiting<Entry>> | null = null
   /** How many requests the batch before had. */
   #sizeBefore = 0
+  /** Requests that are larger than a whole batch. */
+  #long: Waiting<Entry>[] = []
+  #isLongRunning = false
+  /** What the long one that is being decided keeps locked, and the claims that need some of it. */
+  #lockedByLong: ReadonlySet<string> = NONE
+  #behindLong: Waiting<Entry>[] = []
   /** Claims that need a locked row, and (in #held) the names of such rows. */
   #aside: Waiting<Entry>[] = []
   readonly #held = new Set<string>()
@@ -69,7 +78,8 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
 
   /** How many claims wait to be decided. */
   get length(): number {
-    return this.#waiting.length + this.#aside.length + (this.#ready?.batch.length ?? 0)
+    const ready = this.#ready?.batch.length ?? 0
+    return this.#waiting.length + ready + this.#long.length + this.#behindLong.length + this.#aside.length
   }
 
   /** Resolves when the request is granted and on disk; rejects with the problem when it is refused. */
@@ -85,12 +95,32 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   }
 
   #line(waiting: readonly Waiting<Entry>[]): void {
-    this.#waiting.push(...waiting)
-    if (this.#running) return this.#makeReady()
-    if (waiting.length === 0) return
-    this.#running = true
+    for (const one of waiting) {
+      if (isLong(one)) this.#long.push(one)
+      else if (needs(one.request, this.#lockedByLong)) this.#behindLong.push(one)
+      else this.#waiting.push(one)
+    }
     // After this turn of the event loop, so that requests that came in together are decided together.
-    setImmediate(() => void this.#run())
+    if (this.#running) this.#makeReady()
+    else if (this.#waiting.length > 0) {
+      this.#running = true
+      setImmediate(() => void this.#run())
+    }
+    if (!this.#isLongRunning && this.#long.length > 0) {
+      this.#isLongRunning = true
+      setImmediate(() => void this.#runLong())
+    }
+  }
+
+  async #runLong(): Promise<void> {
+    for (let next = this.#long.shift(); next; next = this.#long.shift()) {
+      // On SQLite whoever writes locks the whole file, and the next long one lets the others go first.
+      if (this.#store.dialect === 'postgres') this.#lockedByLong = new Set(namedBy(next.request))
+      await this.#decide([next])
+      this.#lockedByLong = NONE
+      this.#line(this.#behindLong.splice(0))
+    }
+    this.#isLongRunning = false
   }
 
   // One batch at a time, on PostgreSQL too: two at once only made both of them smaller.
@@ -104,7 +134,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
 
   /** Plans a full batch while the one before is written, so that the database doesn't wait for it. */
   #makeReady(): void {
-    if (!this.#atOnce || this.#ready || this.#waiting.slice(0, 1).some(isLong)) return
+    if (!this.#atOnce || this.#ready) return
     const size = sizeOfBatch(this.#waiting)
     const isFull = size === limits.claimBatchMax || size < this.#waiting.length
     if (isFull) this.#ready = this.#nextSplit(this.#atOnce)
@@ -151,8 +181,6 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   /** Decides the given requests, or the next batch, taken when the transaction begins: by then more have come. */
   async #decide(given: readonly Waiting<Entry>[] | null = null): Promise<void> {
     let batch = given
-    // A long one is a batch by itself.
-    if (batch === null && !this.#ready && this.#waiting.slice(0, 1).some(isLong)) batch = this.#nextBatch()
     // In one call a long one would be planned and sent in one turn. On the rows it has many, at little more cost.
     const atOnce = batch?.some(isLong) ? null : this.#atOnce
     if (atOnce) batch = await this.#decidePlain(batch ? atOnce.split(batch) : this.#nextSplit(atOnce))

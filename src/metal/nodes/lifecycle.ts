@@ -100,6 +100,7 @@ interface PatchAccess {
   readonly allocation: Access
 }
 
+/** Returns the node's uuid. */
 export function* patchNode(
   ident: string,
   access: PatchAccess,
@@ -107,11 +108,11 @@ export function* patchNode(
   drivers: Drivers,
   who: Principal,
   now: number,
-): Write<Node> {
+): Write<string> {
   const node = yield* lockNode(ident, access.node)
   yield* releaseLapsedHold(node, now)
   requireChangeable(node)
-  if (patches.length === 0) return node
+  if (patches.length === 0) return node.uuid
   const attributes = applyPatches(attributesOf(node), withDriversDefaults(node, patches))
   checkAttributes(attributes)
   requireFlagsOfReasons(new Set(patches.map(({ path }) => path[0])), attributes)
@@ -140,7 +141,7 @@ export function* patchNode(
     yield* claimInstance(after, after.instance_uuid, { ...ownerOr(after, who), view: access.node.view }, now)
   }
   yield* saveNode(node, after)
-  return yield* findNode(node.uuid, EVERYTHING)
+  return node.uuid
 }
 
 /** Owner and lessee share the node, but neither may end the other's allocation. */

@@ -7,7 +7,7 @@ import { jsonText } from '../../shared/json.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
-import { all, mark, note, one, type Read, run, together, type Write } from '../../store/transaction.ts'
+import { all, later, mark, note, one, type Read, run, together, type Write } from '../../store/transaction.ts'
 import { type Access, inView, type View } from '../access.ts'
 import { placementClass } from './class-names.ts'
 import { fleetNode } from './fleet.ts'
@@ -84,7 +84,7 @@ const namedAmong = query((db, a: { uuids: readonly string[]; names: readonly str
     .where(inView(a))
     .union(db.selectFrom('nodes as n').select(['n.uuid', 'n.name']).where(on.isIn('n.name', a.names)).where(inView(a))),
 )
-const nodesById = query((db, a: { ids: readonly NodeId[] }, on) =>
+export const nodesById = query((db, a: { ids: readonly NodeId[] }, on) =>
   selectNodes(db).where(on.isIn('n.id', a.ids, 'bigint')),
 )
 const nodeByInstance = query((db, a: { instance: string }) => selectNodes(db).where('n.instance_uuid', '=', a.instance))
@@ -234,7 +234,7 @@ export function* addNode(node: Omit<NodeRow, 'id'>): Write<NodeId> {
 
 /** Saves a node, and says what became of it: `before` is the row as it was read under lock. */
 export function* saveNode(before: NodeRow, after: NodeRow): Write<void> {
-  yield* run(updateNode(after))
+  yield* later([updateNode(after)])
   yield* mark(...whatBecame(before, after))
   yield* noteNode({ ...after, revision: after.revision + 1 })
 }

@@ -2,9 +2,9 @@
 // is committed or from the database, so nothing old is ever shown. Nodes that are missing or outdated here are read.
 import { limits } from '../../shared/limits.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
-import type { Read } from '../../store/transaction.ts'
-import { type Node, type NodeKey, nodesOf } from './rows.ts'
-import { traitsOfProviders } from './traits.ts'
+import { type Read, together } from '../../store/transaction.ts'
+import { type Node, type NodeKey, nodesById } from './rows.ts'
+import { byProvider, traitsByNode } from './traits.ts'
 
 export interface ShelvedNode extends Node {
   traits: readonly string[]
@@ -60,10 +60,13 @@ export class NodeShelf {
 }
 
 function* read(ids: readonly NodeId[], now: number): Read<Map<NodeId, ShelvedNode>> {
-  const nodes = (yield* nodesOf(ids)).map(node => withoutLapsed(node, now))
-  const traits = yield* traitsOfProviders(nodes.map(node => node.provider_id))
+  const [nodes, rows] = yield* together(nodesById({ ids }), traitsByNode({ ids }))
+  const traits = byProvider(rows)
   return new Map(
-    nodes.map(node => [node.id, { ...node, traits: traits.get(node.provider_id) ?? [], texts: new Map() }]),
+    nodes.map(node => [
+      node.id,
+      { ...withoutLapsed(node, now), traits: traits.get(node.provider_id) ?? [], texts: new Map() },
+    ]),
   )
 }
 

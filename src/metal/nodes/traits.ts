@@ -28,6 +28,25 @@ export const traitsByProvider = query((db, a: { providers: readonly ProviderId[]
     .orderBy('t.name'),
 )
 
+export const traitsByNode = query((db, a: { ids: readonly NodeId[] }, on) =>
+  db
+    .selectFrom('provider_traits as p')
+    .innerJoin('traits as t', 't.id', 'p.trait_id')
+    .select(['p.provider_id', 't.name'])
+    .where(
+      on.isAmong(
+        'p.provider_id',
+        db
+          .selectFrom('nodes')
+          .select('provider_id')
+          .where(on.isIn('id', a.ids, 'bigint')),
+      ),
+    )
+    .where('p.origin', '=', OWNER)
+    .orderBy('p.provider_id')
+    .orderBy('t.name'),
+)
+
 export function requireTraitNames(names: readonly string[]): void {
   const wrong = names.find(name => !isTraitName(name))
   if (wrong !== undefined) {
