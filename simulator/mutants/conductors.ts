@@ -87,7 +87,7 @@ export const conductorMutants: readonly Mutant[] = [
     to: 'return !this.isLate || this.#backAt > performance.now()',
     mix: 'outage',
     faults: 'outages',
-    seeds: 20,
+    seeds: 6,
   },
   {
     name: 'no-take-over-of-nodes',
@@ -117,6 +117,7 @@ export const conductorMutants: readonly Mutant[] = [
     to: "recorded(reason === '' ? writes.stepFailed(turn, reason, 0) : writes.stepDone(turn, {}, this.#inspecting()), this.witness(deedOf(before, 'failed'))),",
     mix: 'nodes',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -127,6 +128,7 @@ export const conductorMutants: readonly Mutant[] = [
     to: "steps: ['tearDown'],",
     mix: 'nodes',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
 ]

@@ -30,6 +30,7 @@ export const memoryMutants: readonly Mutant[] = [
     to: 'if (revision !== (this.#revisions.get(provider) ?? 0) + 1) return false',
     mix: 'inventories',
     faults: 'late',
+    store: 'sqlite',
     seeds: 5,
   },
   {
@@ -60,6 +61,7 @@ export const memoryMutants: readonly Mutant[] = [
     to: '',
     mix: 'fleet',
     faults: 'late',
+    store: 'sqlite',
     seeds: 5,
   },
   {
@@ -70,6 +72,7 @@ export const memoryMutants: readonly Mutant[] = [
     to: 'if (!leasable || (known && leasable.version <= known.version)) return false',
     mix: 'leases',
     faults: 'connections',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -80,6 +83,7 @@ export const memoryMutants: readonly Mutant[] = [
     to: 'if (!isOlder || leasable.version >= 0) this.#put(leasable)',
     mix: 'leases',
     faults: 'late',
+    store: 'sqlite',
     seeds: 5,
   },
   {
@@ -90,6 +94,7 @@ export const memoryMutants: readonly Mutant[] = [
     to: 'return true',
     mix: 'leases',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
 ]

@@ -12,6 +12,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'return allocation && node && traits',
     mix: 'bookings',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -20,7 +21,7 @@ export const promiseMutants: readonly Mutant[] = [
     file: 'src/metal/allocations/grant-batch.ts',
     from: 'return isStillGood(node, traits.get(node.provider_id) ?? [], allocation) ? [{ allocation, node }] : []',
     to: 'return traits && isStillGood ? [{ allocation, node }] : []',
-    mix: 'bookings',
+    mix: 'pledges',
     faults: 'late',
     seeds: 5,
   },
@@ -35,20 +36,6 @@ export const promiseMutants: readonly Mutant[] = [
     seeds: 5,
   },
   {
-    name: 'assign-locks-the-other-way',
-    breaks: 'allocations are locked before nodes, where everyone else locks nodes first',
-    file: WRITES,
-    from: `  const [nodeRows, rows, traitRows] = yield* together(
-    lockNodes({ ids: picks.map(pick => pick.node) }),
-    lockAtWork({ ids: picks.map(pick => pick.allocation), affinity }),`,
-    to: `  const [rows, nodeRows, traitRows] = yield* together(
-    lockAtWork({ ids: picks.map(pick => pick.allocation), affinity }),
-    lockNodes({ ids: picks.map(pick => pick.node) }),`,
-    mix: 'fickle',
-    faults: 'late',
-    seeds: 5,
-  },
-  {
     name: 'newcomers-are-granted-first',
     breaks: 'who comes while others wait gets a free node at once',
     file: 'src/metal/allocations/grant-batch.ts',
@@ -56,6 +43,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: '  if (waiting.length < 0) return []\n',
     mix: 'queue',
     faults: 'late',
+    store: 'sqlite',
     seeds: 5,
   },
   {
@@ -76,6 +64,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'turns.get(b)! - turns.get(a)! || a.since - b.since',
     mix: 'queue',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -86,6 +75,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'const mine = own.filter(row => row.reasons === null).map(jobOf)',
     mix: 'queue',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -104,8 +94,8 @@ export const promiseMutants: readonly Mutant[] = [
     file: 'src/metal/expiry.ts',
     from: "selectAllocations(db).where('a.id', '=', a.id).where('a.expires_at', '<=', a.now),",
     to: "selectAllocations(db).where('a.id', '=', a.id).where('a.created_at', '<=', a.now),",
-    mix: 'expiry',
-    faults: 'late',
+    mix: 'brink',
+    faults: 'pieces',
     seeds: 5,
   },
   {
@@ -116,6 +106,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'if (await endAllocations({ ...options, clock: { ...clock, now: () => clock.now() + 4_000 } as typeof clock }, now + 4_000)) return limits.expiryRetryMs',
     mix: 'expiry',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -126,6 +117,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'if (now < 0 && (await endAllocations(options, now))) return limits.expiryRetryMs',
     mix: 'expiry',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -136,6 +128,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'if (node?.uuid === "") yield* requireUntil(node, expiresAt, access)',
     mix: 'bookings',
     faults: 'none',
+    store: 'sqlite',
     seeds: 9,
   },
   {
@@ -146,6 +139,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'return leasable === 0 || (until !== null && (pledged_at === null || until <= pledged_at + 20_000))',
     mix: 'bookings',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -156,6 +150,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: '',
     mix: 'holds',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -166,6 +161,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: '    if (inUse.has("")) return []\n',
     mix: 'holds',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -176,6 +172,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: '  if (project === "") yield* one(standInLine({ project }))\n',
     mix: 'quota',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -186,6 +183,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: '(cast(${a.all} as bigint) >= 0 or ${sql.ref(column)} = ${a.project})',
     mix: 'tenants',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
 ]
