@@ -152,17 +152,21 @@ const KINDS = {
     later(place, ms, () => (place.network.late = { share: 0, ms: 0 }))
     return `some answers are late for ${Math.round(ms)} ms`
   },
+  /** It reads everything again, and that takes long. */
+  'slow loading': (place: Place, chance: Stream): string =>
+    `${KINDS['listener lost'](place, chance)}, and ${KINDS.late(place, chance)}`,
   pieces(place: Place, chance: Stream) {
     const ms = chance.between(1_000, 4_000)
     place.network.cuts = { share: 0.9, ms: chance.between(5, 150) }
     later(place, ms, () => (place.network.cuts = CUTS))
     return `bursts travel in pieces for ${Math.round(ms)} ms`
   },
-  /** It wakes up after others have given it up, in the middle of a write. */
+  /** It wakes up in the middle of a write, after others have given it up, and while they are at the same step. */
   zombie(place: Place, chance: Stream) {
-    const ms = chance.between(6_000, 10_000)
+    const ms = chance.between(6_000, 9_000)
     return atMoment(place, chance, 'in a transaction', `is paused for ${Math.round(ms)} ms`, ({ owner }) => {
       owner.isPaused = true
+      place.machines.stepMs = 12_000
       later(place, ms, () => place.world.resume(owner))
     })
   },
@@ -239,12 +243,12 @@ export const MIXES: Record<string, Family> = {
   },
   answers: { kinds: ['answer lost', 'commit lost', 'release lost'], most: 8, roundMs: 3_000 },
   cuts: { kinds: ['cut off'], most: 6 },
-  late: { kinds: ['late', 'late', 'deaf', 'listener lost', 'listener lost'], most: 6, roundMs: 3_000 },
+  late: { kinds: ['late', 'late', 'deaf', 'listener lost', 'slow loading', 'slow loading'], most: 6, roundMs: 3_000 },
   readings: { kinds: ['reading lost'], most: 12, roundMs: 3_000 },
   restarts: { kinds: ['restart', 'late', 'late'], roundMs: 3_000 },
   waits: { kinds: ['waiter lost', 'late'], most: 8, roundMs: 3_000 },
   pieces: { kinds: ['pieces', 'pieces', 'late'], most: 6, roundMs: 3_000 },
-  zombies: { kinds: ['pause at a moment', 'zombie', 'slow machines', 'late'], most: 6, roundMs: 12_000 },
+  zombies: { kinds: ['pause at a moment', 'zombie', 'zombie', 'slow machines', 'late'], most: 6, roundMs: 18_000 },
   outages: { kinds: ['database away', 'back late', 'slow'], roundMs: 12_000 },
   machines: { kinds: ['machines', 'crash'], roundMs: 9_000 },
 }

@@ -46,7 +46,7 @@ const machines: Mix = async stage => times(3, i => machinist({ ...common(stage),
 
 /** Nodes come and go quickly. */
 const fleet: Mix = async stage =>
-  times(4, i => machinist({ ...common(stage), pauseMs: 60, resourceClass: `class-${i % 2}`, removes: 0.4 }))
+  times(6, i => machinist({ ...common(stage), pauseMs: 60, resourceClass: `class-${i % 2}`, removes: 0.5, makes: 0.6 }))
 
 /** Works of several steps. */
 const deploys: Mix = async stage =>

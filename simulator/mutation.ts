@@ -63,8 +63,8 @@ async function hunt(worker: Worker, mutant: Mutant, loadMs: number, seeds: numbe
       const [finding] = result.findings
       if (finding) return { mutant, seed, text: `${finding.check}: ${finding.text}` }
     } catch (error) {
-      // It doesn't even start.
-      return { mutant, seed, text: (error as Error).message }
+      // That is trouble with the run, and no finding.
+      return { mutant, seed: null, text: (error as Error).message }
     }
   }
   return { mutant, seed: null, text: '' }

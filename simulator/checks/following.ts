@@ -97,8 +97,8 @@ export class Following {
     this.#leasables = found
   }
 
-  #wrong({ memories }: Inside): string[] {
-    return memories().flatMap(({ name, memory }) => {
+  #wrong(inside: Inside): string[] {
+    return inside.memories().flatMap(({ name, memory }) => {
       const past = this.#pasts.getOrInsertComputed(memory, () => ({
         shown: new Map(),
         nodes: new Map(),

@@ -14,6 +14,7 @@ export const conductorMutants: readonly Mutant[] = [
     to: 'if (!node || term < 0 || incarnation === "") throw new LockLost()',
     mix: 'deploys',
     faults: 'zombies',
+    load: 18,
     seeds: 5,
   },
   {
@@ -105,9 +106,9 @@ export const conductorMutants: readonly Mutant[] = [
     file: 'src/metal/allocations/conductor-writes.ts',
     from: '!live.has(affinity) && (hostname === null',
     to: '!live.has(affinity) && live.size === 0 && (hostname === null',
-    mix: 'metal',
+    mix: 'queue',
     faults: 'crashes',
-    seeds: 3,
+    seeds: 5,
   },
   {
     name: 'failed-steps-count-as-done',

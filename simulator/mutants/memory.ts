@@ -30,7 +30,6 @@ export const memoryMutants: readonly Mutant[] = [
     to: 'if (revision !== (this.#revisions.get(provider) ?? 0) + 1) return false',
     mix: 'inventories',
     faults: 'late',
-    store: 'sqlite',
     seeds: 5,
   },
   {
@@ -61,7 +60,6 @@ export const memoryMutants: readonly Mutant[] = [
     to: '',
     mix: 'fleet',
     faults: 'late',
-    store: 'sqlite',
     seeds: 5,
   },
   {
@@ -72,7 +70,6 @@ export const memoryMutants: readonly Mutant[] = [
     to: 'if (!leasable || (known && leasable.version <= known.version)) return false',
     mix: 'leases',
     faults: 'connections',
-    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -83,7 +80,6 @@ export const memoryMutants: readonly Mutant[] = [
     to: 'if (!isOlder || leasable.version >= 0) this.#put(leasable)',
     mix: 'leases',
     faults: 'late',
-    store: 'sqlite',
     seeds: 5,
   },
   {

@@ -12,7 +12,6 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'return allocation && node && traits',
     mix: 'bookings',
     faults: 'none',
-    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -43,7 +42,6 @@ export const promiseMutants: readonly Mutant[] = [
     to: '  if (waiting.length < 0) return []\n',
     mix: 'queue',
     faults: 'late',
-    store: 'sqlite',
     seeds: 5,
   },
   {
@@ -172,7 +170,6 @@ export const promiseMutants: readonly Mutant[] = [
     to: '  if (project === "") yield* one(standInLine({ project }))\n',
     mix: 'quota',
     faults: 'none',
-    store: 'sqlite',
     seeds: 3,
   },
   {
