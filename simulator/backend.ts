@@ -89,7 +89,13 @@ export class Backend {
   /** At the end of a run. Dropping the database ends those that are left. */
   abandon(): void {
     this.#socket?.destroy()
-    if (this.#isStopped) this.#signal('SIGCONT')
+    if (!this.#isStopped) return
+    try {
+      this.#signal('SIGCONT')
+    } catch (error) {
+      // It has ended already.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
   }
 
   async #ended(): Promise<Rest> {

@@ -1,5 +1,6 @@
 // Who acts in a run, and what is checked of it: after each commit, at quiet points, at the end.
 import { type Actor, Client } from './clients/actor.ts'
+import { Following } from './checks/following.ts'
 import { type Inside } from './checks/inside.ts'
 import { liveness } from './checks/liveness.ts'
 import { Locks } from './checks/locks.ts'
@@ -19,10 +20,14 @@ interface Options {
   toleranceMs?: number
 }
 
+/** What is written here says nothing of nodes and conductors. */
+const OF_LEDGER = new Set(['providers', 'inventories', 'claims', 'consumers', 'provider_traits'])
+
 export class Cast {
   readonly #options: Options
   readonly #model = new Model()
   readonly #locks = new Locks()
+  readonly #following = new Following()
   #actors: readonly Actor[] = []
 
   constructor(options: Options) {
@@ -46,9 +51,18 @@ export class Cast {
     await Promise.all(this.#actors.map((actor, i) => actor(service, chance.stream(`actor ${i}`), told).catch(failed)))
   }
 
-  async afterCommit(inside: Inside): Promise<Finding[]> {
+  /** `touched`: the tables that were written to, where each commit is seen. */
+  async afterCommit(inside: Inside, touched?: ReadonlySet<string>): Promise<Finding[]> {
     const limit = this.#options.mix === 'quota' ? await withinLimit(inside, LIMITED.project, LIMITED.nodes) : []
-    return [...(await this.#locks.look(inside)), ...limit]
+    const isMetals = !touched || [...touched].some(table => !OF_LEDGER.has(table))
+    const locks = isMetals ? await this.#locks.look(inside) : []
+    const following = touched ? await this.#following.committed(inside, touched) : []
+    return [...locks, ...limit, ...following]
+  }
+
+  /** Between two commits. */
+  between(inside: Inside): Promise<Finding[]> {
+    return this.#following.look(inside)
   }
 
   async isAtRest(inside: Inside, quietSince: number): Promise<boolean> {

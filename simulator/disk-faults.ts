@@ -55,6 +55,7 @@ const MIXES: Record<string, readonly Kind[]> = {
   readings: ['broken disk'],
   restarts: ['crash'],
   waits: ['pause', 'crash at a commit'],
+  pieces: ['pause', 'broken disk'],
   zombies: ['pause', 'machines'],
   outages: ['full disk', 'broken disk'],
   machines: ['machines', 'crash at a commit'],

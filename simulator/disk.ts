@@ -49,6 +49,10 @@ export class Disk implements Ground, Files {
     return this.#options.file.address
   }
 
+  castOf(): null {
+    return null
+  }
+
   surroundings(): { isOneThread: true } {
     return { isOneThread: true }
   }

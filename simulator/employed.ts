@@ -28,7 +28,7 @@ export class Worker {
   }
 
   async end(): Promise<void> {
-    if (this.#child.exitCode !== null) return
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     this.#child.send('end')
     await once(this.#child, 'exit')
   }

@@ -5,7 +5,7 @@ import type { Ground } from './ground.ts'
 import type { History } from './history.ts'
 import { type Machines, STEP_MS } from './machines.ts'
 import type { Moment } from './moments.ts'
-import type { Network } from './network.ts'
+import { CUTS, type Network } from './network.ts'
 import type { Process } from './processes.ts'
 import type { Line } from './line.ts'
 import { Owner, type World } from './world.ts'
@@ -99,6 +99,8 @@ const KINDS = {
   },
   'answer lost': (place: Place, chance: Stream) =>
     atMoment(place, chance, 'committed', 'loses the answer', line => line.breaks('ECONNRESET')),
+  'release lost': (place: Place, chance: Stream) =>
+    atMoment(place, chance, 'released', 'loses the answer', line => line.breaks('ECONNRESET')),
   'commit lost': (place: Place, chance: Stream) =>
     atMoment(place, chance, 'committing', 'loses its connection', line => line.breaks('ECONNRESET')),
   'reading lost': (place: Place, chance: Stream) =>
@@ -150,6 +152,24 @@ const KINDS = {
     later(place, ms, () => (place.network.late = { share: 0, ms: 0 }))
     return `some answers are late for ${Math.round(ms)} ms`
   },
+  /** It reads everything again, and that takes long. */
+  'slow loading': (place: Place, chance: Stream): string =>
+    `${KINDS['listener lost'](place, chance)}, and ${KINDS.late(place, chance)}`,
+  pieces(place: Place, chance: Stream) {
+    const ms = chance.between(1_000, 4_000)
+    place.network.cuts = { share: 0.9, ms: chance.between(5, 150) }
+    later(place, ms, () => (place.network.cuts = CUTS))
+    return `bursts travel in pieces for ${Math.round(ms)} ms`
+  },
+  /** It wakes up in the middle of a write, after others have given it up, and while they are at the same step. */
+  zombie(place: Place, chance: Stream) {
+    const ms = chance.between(6_000, 9_000)
+    return atMoment(place, chance, 'in a transaction', `is paused for ${Math.round(ms)} ms`, ({ owner }) => {
+      owner.isPaused = true
+      place.machines.stepMs = 12_000
+      later(place, ms, () => place.world.resume(owner))
+    })
+  },
   'slow machines'(place: Place, chance: Stream) {
     const ms = chance.between(2_000, 10_000)
     place.machines.stepMs = 8_000
@@ -162,6 +182,17 @@ const KINDS = {
     for (const line of place.network.lines) if (!line.isClosed) line.breaks('ECONNRESET')
     later(place, ms, () => (place.network.isAway = false))
     return `the database is away for ${Math.round(ms)} ms`
+  },
+  /** All were silent, and one still is when the others are back. */
+  'back late'(place: Place, chance: Stream) {
+    const { owner } = chance.pick(place.processes)
+    const [ms, more] = [chance.between(4_000, 6_500), chance.between(600, 2_500)]
+    place.network.isAway = true
+    for (const line of place.network.lines) if (!line.isClosed) line.breaks('ECONNRESET')
+    place.network.cutOff.add(owner)
+    later(place, ms, () => (place.network.isAway = false))
+    later(place, ms + more, () => place.network.cutOff.delete(owner))
+    return `the database is away for ${Math.round(ms)} ms, for ${owner.name} ${Math.round(more)} ms longer`
   },
   slow(place: Place, chance: Stream) {
     const ms = chance.between(500, 6_000)
@@ -202,6 +233,7 @@ export const MIXES: Record<string, Family> = {
       'kill connection',
       'silent connection',
       'answer lost',
+      'release lost',
       'commit lost',
       'reading lost',
       'deaf',
@@ -209,14 +241,15 @@ export const MIXES: Record<string, Family> = {
       'late',
     ],
   },
-  answers: { kinds: ['answer lost', 'commit lost'], most: 8, roundMs: 3_000 },
+  answers: { kinds: ['answer lost', 'commit lost', 'release lost'], most: 8, roundMs: 3_000 },
   cuts: { kinds: ['cut off'], most: 6 },
-  late: { kinds: ['late', 'late', 'deaf', 'listener lost', 'listener lost'], most: 6, roundMs: 3_000 },
+  late: { kinds: ['late', 'late', 'deaf', 'listener lost', 'slow loading', 'slow loading'], most: 6, roundMs: 3_000 },
   readings: { kinds: ['reading lost'], most: 12, roundMs: 3_000 },
   restarts: { kinds: ['restart', 'late', 'late'], roundMs: 3_000 },
   waits: { kinds: ['waiter lost', 'late'], most: 8, roundMs: 3_000 },
-  zombies: { kinds: ['pause at a moment', 'slow machines', 'late'], most: 6, roundMs: 12_000 },
-  outages: { kinds: ['database away', 'slow'], roundMs: 12_000 },
+  pieces: { kinds: ['pieces', 'pieces', 'late'], most: 6, roundMs: 3_000 },
+  zombies: { kinds: ['pause at a moment', 'zombie', 'zombie', 'slow machines', 'late'], most: 6, roundMs: 18_000 },
+  outages: { kinds: ['database away', 'back late', 'slow'], roundMs: 12_000 },
   machines: { kinds: ['machines', 'crash'], roundMs: 9_000 },
 }
 

@@ -11,6 +11,8 @@ export interface Ground {
   readonly address: string
   /** Which processes may share it; the seed chooses. */
   readonly casts: readonly (readonly Role[])[]
+  /** Those that a mix needs; null where the seed chooses. */
+  castOf(mix: string): readonly Role[] | null
   /** By how much the clock of a process may be wrong. */
   readonly skewMsMax: number
   /** The last time that nobody could reach it. */

@@ -62,6 +62,10 @@ export class Line implements Wire {
   #lockMs = 0
   #notifies = false
   #writes = false
+  /** Its transaction is a release in one call. */
+  #releases = false
+  /** Statements of the last burst are left, to be sent after so long. */
+  #restMs = 0
   /** The tables that its transaction has written to. */
   #touched = new Set<string>()
   #activity = 0
@@ -167,7 +171,7 @@ export class Line implements Wire {
   #schedule(): void {
     if (this.#isSending || this.#units.length === 0 || this.backend.isBusy) return
     this.#isSending = true
-    this.#sendAt = Math.max(this.#sendAt, this.#network.now + this.#delay())
+    this.#sendAt = Math.max(this.#sendAt, this.#network.now + this.#restMs + this.#delay())
     this.#network.at(this.#sendAt - this.#network.now, async () => {
       this.#isSending = false
       if (!this.isClosed && !this.isSilent) await this.#run()
@@ -177,8 +181,9 @@ export class Line implements Wire {
   /** Sends all that waits, or now and then the first few statements, so that others come in between. */
   async #run(): Promise<void> {
     const { length } = this.#units
-    const units = this.#units.splice(0, this.#chance.happens(0.3) ? 1 + this.#chance.int(length) : length)
-    const { history, sqlNow } = this.#network
+    const { history, sqlNow, cuts } = this.#network
+    const units = this.#units.splice(0, this.#chance.happens(cuts.share) ? 1 + this.#chance.int(length) : length)
+    this.#restMs = this.#units.length > 0 && cuts.ms > 0 ? this.#chance.float() * cuts.ms : 0
     const touches = this.#touched.size > 0 || units.some(({ text }) => tablesIn(text).length > 0)
     if (touches && units.some(({ text }) => text === 'commit' || CALLS.test(text)))
       this.#network.reached(this, 'committing')
@@ -193,6 +198,7 @@ export class Line implements Wire {
       if (/^listen\b/.test(text)) this.isListening = true
       // A transaction that writes asks for its number first; a call is a transaction by itself.
       if (text.includes('pg_current_xact_id(') || CALLS.test(text)) this.#writes = true
+      if (/\brelease_all\(/.test(text)) this.#releases = true
       for (const table of tablesIn(text)) this.#touched.add(table)
     }
     this.xactSince ??= this.#network.now
@@ -233,13 +239,16 @@ export class Line implements Wire {
     } else this.#watchIdle()
     const isCommit = this.#writes && this.backend.status === 'I'
     const isOfInterest = isCommit && this.#touched.size > 0
+    const isRelease = isCommit && this.#releases
     if (isCommit) {
+      this.#releases = false
       network.committed(this, this.#touched)
       this.#writes = false
       this.#touched = new Set()
     }
     if (this.isClosed || this.isSilent) return
-    if (isOfInterest) network.reached(this, 'committed')
+    if (isRelease) network.reached(this, 'released')
+    if (isOfInterest && !this.isClosed) network.reached(this, 'committed')
     else if (this.#writes && this.backend.status === 'T') network.reached(this, 'in a transaction')
     if (this.isClosed || this.isSilent) return
     const bytes = Buffer.concat(answers.map(answer => answer.bytes))

@@ -13,6 +13,8 @@ const STORY_LINES = 60
 const HELP = `usage: npm run simulate -- [options]
   --seed <n>       the first seed (1)
   --seeds <n>      how many seeds, one after the other (1)
+  --every <n>      only each n-th of them: with the number of mixes and one more, seeds in a row differ in mix and in
+                   faults (1)
   --store <name>   postgres or sqlite (postgres)
   --mix <name>     which clients act; by default each seed has another mix
   --faults <name>  which faults happen: ${Object.keys(FAULTS).join(', ')};
@@ -30,6 +32,7 @@ const { values: given, positionals } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     seeds: { type: 'string' },
+    every: { type: 'string', default: '1' },
     store: { type: 'string', default: 'postgres' },
     mix: { type: 'string', default: ANY },
     faults: { type: 'string', default: ANY },
@@ -80,7 +83,8 @@ if (given.mutants) {
   process.exit((await runMutants({ names: positionals, workers, ...load, ...seeds })) > 0 ? 1 : 0)
 }
 const first = whole('seed', given.seed, 0)
-const seeds = Array.from({ length: whole('seeds', given.seeds ?? '1') }, (_, place) => first + place)
+const every = whole('every', given.every)
+const seeds = Array.from({ length: whole('seeds', given.seeds ?? '1') }, (_, place) => first + place * every)
 const wish = {
   store: given.store as Dialect,
   mix: given.mix,

@@ -1,93 +1,19 @@
 // The mixes of clients: each prepares what its clients need, while nothing fails yet, and says who acts then.
-import { ADMIN, type Actor, type Client, memberOf } from './clients/actor.ts'
+import { ADMIN, type Actor, memberOf } from './clients/actor.ts'
 import { fickle, loner, tenant } from './clients/allocations.ts'
 import { claimer, rival } from './clients/claims.ts'
 import { holder } from './clients/holds.ts'
 import { stockkeeper } from './clients/inventories.ts'
 import { lessee, nodesOf, partsOf, poolKeeper, slotsOf } from './clients/leases.ts'
-import { available, caretaker, deployer, machinist } from './clients/nodes.ts'
+import { caretaker, deployer, machinist } from './clients/nodes.ts'
 import { Line, waiter } from './clients/queue.ts'
 import { intruder, onlooker } from './clients/strangers.ts'
-import type { Model } from './model.ts'
-import type { Chance } from './port.ts'
-
-export interface Stage {
-  client: Client
-  chance: Chance
-  model: Model
-  /** How long the clients act. */
-  loadMs: number
-  /** The longest pause between two acts. */
-  pauseMs: number
-  /** How much earlier than promised something may end: clocks differ. */
-  toleranceMs: number
-}
-
-export type Mix = (stage: Stage) => Promise<readonly Actor[]>
+import { brink, heirs, jam, lodgers, pledges, swarm } from './close-calls.ts'
+import type { Role } from './processes.ts'
+import { answered, common, hosts, leasable, type Mix, nodes, providers, times } from './stage.ts'
 
 /** A limit that a project has in a mix. */
 export const LIMITED = { project: 'limited', nodes: 2 } as const
-
-const common = ({ client, model, loadMs, pauseMs, toleranceMs }: Stage) => ({
-  model,
-  until: client.service.now() + loadMs,
-  pauseMs,
-  toleranceMs,
-})
-
-const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
-
-/** What a mix can't do without is asked for until it is there. */
-async function sure<T>({ client }: Stage, what: string, attempt: () => Promise<T | null>): Promise<T> {
-  for (let tries = 0; tries < 30; tries++) {
-    const found = await attempt()
-    if (found !== null) return found
-    await client.service.sleep(300)
-  }
-  throw new Error(`the mix could not be prepared: ${what}`)
-}
-
-const answered = (stage: Stage, what: string, ask: () => ReturnType<Client['ask']>) =>
-  sure(stage, what, async () => {
-    const reply = await ask()
-    return reply.outcome === 'done' ? reply : null
-  })
-
-async function providers(stage: Stage, count: number, total = 12): Promise<string[]> {
-  const { client, chance } = stage
-  const made = times(count, () => chance.uuid())
-  for (const uuid of made) {
-    await answered(stage, 'a provider', () =>
-      client.post('/placement/resource_providers', { name: `host-${uuid}`, uuid }),
-    )
-    const inventories = { VCPU: { total }, MEMORY_MB: { total: 4_096 }, DISK_GB: { total: 100 } }
-    const body = { resource_provider_generation: 0, inventories }
-    await answered(stage, 'an inventory', () => client.put(`/placement/resource_providers/${uuid}/inventories`, body))
-  }
-  return made
-}
-
-/** Nodes that are available, at once. */
-function nodes(stage: Stage, count: number, resource_class: string, more: object = {}): Promise<string[]> {
-  const { client } = stage
-  const until = client.service.now() + 30_000
-  const one = () => sure(stage, 'a node', () => available(client, { resource_class, ...more }, until))
-  return Promise.all(times(count, one))
-}
-
-async function leasable(stage: Stage, count: number, resource_class: string): Promise<string[]> {
-  const made = await nodes(stage, count, resource_class)
-  for (const node of made)
-    await answered(stage, 'an enrolment', () => stage.client.put(`/holdfast/v1/leasable-nodes/${node}`))
-  return made
-}
-
-async function hosts(stage: Stage, count: number): Promise<string[]> {
-  const made = (await providers(stage, count, 6)).map(uuid => `host-${uuid}`)
-  for (const name of made)
-    await answered(stage, 'a host', () => stage.client.post('/reservation/v1/os-hosts', { name }))
-  return made
-}
 
 const claims: Mix = async stage => {
   // Many, so that the last change of some is long ago at the end: a later one would repair memory.
@@ -120,7 +46,7 @@ const machines: Mix = async stage => times(3, i => machinist({ ...common(stage),
 
 /** Nodes come and go quickly. */
 const fleet: Mix = async stage =>
-  times(4, i => machinist({ ...common(stage), pauseMs: 60, resourceClass: `class-${i % 2}`, removes: 0.4 }))
+  times(6, i => machinist({ ...common(stage), pauseMs: 60, resourceClass: `class-${i % 2}`, removes: 0.5, makes: 0.6 }))
 
 /** Works of several steps. */
 const deploys: Mix = async stage =>
@@ -142,9 +68,9 @@ const expiry: Mix = async stage => {
 }
 
 const alone: Mix = async stage => {
-  await nodes(stage, 1, 'one')
-  await nodes(stage, 1, 'two')
-  return ['one', 'two'].map(name => loner({ ...common(stage), who: `loner-${name}`, classes: [name] }))
+  const classes = ['one', 'two', 'three', 'four']
+  for (const name of classes) await nodes(stage, 1, name)
+  return classes.map(name => loner({ ...common(stage), who: `loner-${name}`, classes: [name] }))
 }
 
 const queue: Mix = async stage => {
@@ -251,6 +177,18 @@ export const MIXES: Record<string, Mix> = {
   tenants,
   quota,
   webhooks,
+  swarm,
+  jam,
+  brink,
+  pledges,
+  heirs,
+  lodgers,
   /** The same clients as of nodes, but only the database goes away. */
   outage: machines,
+}
+
+/** Which processes a mix needs on PostgreSQL, where the seed doesn't choose. */
+export const ROLES: Readonly<Record<string, readonly Role[]>> = {
+  swarm: ['serve', 'api', 'api'],
+  jam: ['serve', 'api', 'api', 'api'],
 }

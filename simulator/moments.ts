@@ -5,9 +5,10 @@ import type { Owner } from './world.ts'
 
 /**
  * committing: a commit is sent, and has not reached the server; committed: it is done, and its answer not yet on its way;
+ * released: the same, of a release in one call;
  * in a transaction: between two bursts of a transaction that writes; reading: before a read; waiting: for a lock.
  */
-export type Moment = 'committing' | 'committed' | 'in a transaction' | 'reading' | 'waiting'
+export type Moment = 'committing' | 'committed' | 'released' | 'in a transaction' | 'reading' | 'waiting'
 
 interface Trap {
   owner: Owner

@@ -28,8 +28,8 @@ export async function runMutants({ names, workers, seeds, ...settings }: Setting
   // Starting a PostgreSQL takes longer than a seed, so all share one, but for mutants of the schema.
   await import('./time.ts')
   const { startServer } = await import('./database.ts')
-  const server = await startServer()
-  const shared = { HOLDFAST_SIMULATOR_POSTGRES: server.url('postgres') }
+  const server = left.some(({ store }) => store !== 'sqlite') ? await startServer() : null
+  const shared = { ...(server && { HOLDFAST_SIMULATOR_POSTGRES: server.url('postgres') }) }
   const fates: Fate[] = []
   const work = async () => {
     for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
@@ -44,7 +44,7 @@ export async function runMutants({ names, workers, seeds, ...settings }: Setting
   try {
     await Promise.all(Array.from({ length: Math.min(workers, length) }, work))
   } finally {
-    await server.stop()
+    await server?.stop()
   }
   const survivors = fates.filter(({ seed }) => seed === null)
   console.log(`${length - survivors.length} of ${length} mutants were found`)
@@ -55,16 +55,16 @@ export async function runMutants({ names, workers, seeds, ...settings }: Setting
 const loadMsOf = ({ load, faults }: Mutant) => (load ?? (faults === 'none' ? 6 : 12)) * 1_000
 
 async function hunt(worker: Worker, mutant: Mutant, loadMs: number, seeds: number): Promise<Fate> {
-  const { mix, faults } = mutant
+  const { mix, faults, store = 'postgres' } = mutant
   for (let seed = 1; seed <= seeds; seed++) {
     try {
-      const wish = { seed, store: 'postgres', mix, faults, loadMs, isTraced: false, isMinimised: false } as const
+      const wish = { seed, store, mix, faults, loadMs, isTraced: false, isMinimised: false, isHunt: true }
       const { result } = await worker.run(wish)
       const [finding] = result.findings
       if (finding) return { mutant, seed, text: `${finding.check}: ${finding.text}` }
     } catch (error) {
-      // It doesn't even start.
-      return { mutant, seed, text: (error as Error).message }
+      // That is trouble with the run, and no finding.
+      return { mutant, seed: null, text: (error as Error).message }
     }
   }
   return { mutant, seed: null, text: '' }

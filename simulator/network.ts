@@ -7,8 +7,10 @@ import type { Database } from './database.ts'
 import type { Ground } from './ground.ts'
 import type { History } from './history.ts'
 import { Line } from './line.ts'
+import { ROLES } from './mixes.ts'
 import { type Moment, Moments } from './moments.ts'
 import type { Finding } from './port.ts'
+import type { Role } from './processes.ts'
 import { VirtualSocket } from './socket.ts'
 import { Owner, type World } from './world.ts'
 
@@ -24,6 +26,9 @@ interface NetworkOptions {
   /** Called when transactions wait for each other in a circle. */
   circled: (line: string) => void
 }
+
+/** While nothing fails. */
+export const CUTS = { share: 0.3, ms: 0 } as const
 
 export class Network implements Ground {
   readonly dialect = 'postgres'
@@ -49,6 +54,8 @@ export class Network implements Ground {
   notificationLoss = 0
   /** Which share of all answers is late, and by how much at most. */
   late = { share: 0, ms: 0 }
+  /** Which share of all bursts is cut, and how long the rest waits at most. */
+  cuts: { share: number; ms: number } = CUTS
   /** Those who can't connect. */
   readonly cutOff = new Set<Owner>()
   /** What happens when a connection comes to a certain moment. */
@@ -103,6 +110,10 @@ export class Network implements Ground {
     }
   }
 
+  castOf(mix: string): readonly Role[] | null {
+    return ROLES[mix] ?? null
+  }
+
   surroundings(owner: Owner): { dial: () => Duplex } {
     return { dial: this.dial(owner) }
   }
@@ -122,7 +133,7 @@ export class Network implements Ground {
   }
 
   heal(): void {
-    Object.assign(this, { isAway: false, slowMs: 0, notificationLoss: 0, late: { share: 0, ms: 0 } })
+    Object.assign(this, { isAway: false, slowMs: 0, notificationLoss: 0, late: { share: 0, ms: 0 }, cuts: CUTS })
     this.cutOff.clear()
     this.moments.clear()
   }

@@ -32,7 +32,9 @@ export interface Cast {
   prepare(): Promise<void>
   /** Resolves when all clients have ended. */
   act(): Promise<void>
-  afterCommit(inside: Inside): Promise<Finding[]>
+  afterCommit(inside: Inside, touched: ReadonlySet<string>): Promise<Finding[]>
+  /** Now and then between two commits. */
+  between(inside: Inside): Promise<Finding[]>
   /** Nothing is stuck so far, among what was due before. */
   isAtRest(inside: Inside, quietSince: number): Promise<boolean>
   /** While nobody acts and nothing fails, and all processes have had time to follow. */
@@ -51,6 +53,8 @@ export interface Options {
   castFor: (options: CastOptions) => Cast
   /** The numbers of faults that don't happen. */
   leftOut?: ReadonlySet<number>
+  /** The first finding is enough: the run ends there. */
+  isHunt?: boolean
   print?: (line: string) => void
 }
 
@@ -88,6 +92,8 @@ const wholeMsOf = ({ faults, loadMs }: Options) =>
 const SETTLE_MS = { least: 1_500, following: 8_000, most: 90_000, look: 500 }
 /** So often all invariants are checked, and not only those of the tables that were written to. */
 const WHOLE_CHECK = 40
+/** Between two commits, memory is looked at after so many events. */
+const BETWEEN = 8
 /** Something is on its way. */
 const BUSY = `select 1 from nodes where lock_incarnation is not null or transition is not null
   union all select 1 from allocations where state = 'allocating' limit 1`
@@ -161,7 +167,7 @@ class Run {
     setFiles(disk)
     const machines = new Machines(chance.stream('machines'), history, () => world.now)
     const around = { world, chance: chance.stream('processes'), history, ground, machines }
-    const roles = chance.stream('roles').pick<Ground['casts'][number]>(ground.casts)
+    const roles = ground.castOf(mix) ?? chance.stream('roles').pick<Ground['casts'][number]>(ground.casts)
     const processes = roles.map((role, number) => new Process(`p${number}`, role, around))
     const told = (finding: Finding) => this.#told(finding)
     this.#service = new SimulatedService({ world, chance: chance.stream('service'), history, processes, told })
@@ -201,6 +207,7 @@ class Run {
     await world.runUntil(world.now + START_MS, areUp)
     if (!areUp()) return this.#told({ check: 'start', text: 'not all processes are up' })
     await this.#clients(PREPARE_MS, () => this.#cast.prepare())
+    if (world.isStopped) return
     await this.#clients(
       this.#options.loadMs * 10 + ACT_MS,
       () => this.#cast.act(),
@@ -208,6 +215,7 @@ class Run {
     )
     const quietSince = world.now
     await this.#settle(areUp, quietSince)
+    if (world.isStopped) return
     await this.#check({ isWhole: true })
     if (!areUp()) this.#told({ check: 'start', text: 'not all processes are up again' })
     this.#tellAll(await this.#cast.whenQuiet(this.#inside))
@@ -249,7 +257,7 @@ class Run {
     this.#faults = faults.length
     const roundMs = Math.min(roundMsOf(mix), loadMs)
     const steps = world.steps + stepsMax
-    for (let from = 0; from < loadMs && world.steps < steps; from += roundMs) {
+    for (let from = 0; from < loadMs && world.steps < steps && !world.isStopped; from += roundMs) {
       const now = faults.filter(({ at }) => at >= from && at < from + roundMs)
       unleash(
         this.#scene,
@@ -260,7 +268,7 @@ class Run {
       )
       await world.runUntil(world.now + Math.min(roundMs, loadMs - from), () => world.steps >= steps)
       heal(this.#scene)
-      if (from + roundMs < loadMs) await this.#recess(areUp)
+      if (from + roundMs < loadMs && !world.isStopped) await this.#recess(areUp)
     }
   }
 
@@ -286,7 +294,7 @@ class Run {
     const began = world.now
     await meanwhile()
     await world.runUntil(began + most, () => isDone)
-    if (!isDone) this.#told({ check: 'clients', text: 'they did not end in time' })
+    if (!isDone && !world.isStopped) this.#told({ check: 'clients', text: 'they did not end in time' })
   }
 
   async #settle(areUp: () => boolean, quietSince: number): Promise<void> {
@@ -294,7 +302,7 @@ class Run {
     const began = world.now
     let busyUntil = began
     await world.runUntil(began + SETTLE_MS.least)
-    while (world.now < began + SETTLE_MS.most) {
+    while (world.now < began + SETTLE_MS.most && !world.isStopped) {
       if (!areUp() || (await this.#ground.rows(BUSY)).length > 0) busyUntil = world.now
       else if (await this.#isSettled(world.now - busyUntil, quietSince)) return
       await world.runUntil(world.now + SETTLE_MS.look)
@@ -309,11 +317,14 @@ class Run {
 
   async #check({ isWhole = false } = {}): Promise<void> {
     const touched = this.#touched
-    if (touched.size === 0 && !isWhole) return
+    if (touched.size === 0 && !isWhole) {
+      if (this.world.steps % BETWEEN === 0) this.#tellAll(await this.#cast.between(this.#inside))
+      return
+    }
     this.#touched = new Set()
     const isAll = isWhole || ++this.#checks % WHOLE_CHECK === 0
     this.#tellAll(await this.#ground.violations(isAll ? undefined : touched))
-    this.#tellAll(await this.#cast.afterCommit(this.#inside))
+    this.#tellAll(await this.#cast.afterCommit(this.#inside, touched))
   }
 
   #tellAll(findings: readonly Finding[]): void {
@@ -324,6 +335,7 @@ class Run {
     // What is wrong stays wrong: it is told once.
     if (this.#findings.some(({ check, text }) => check === finding.check && text === finding.text)) return
     this.#history.add('finding', `${finding.check}: ${finding.text}`)
+    if (this.#options.isHunt) this.world.isStopped = true
     if (this.#findings.push(finding) === 1) this.#story = this.#history.last(STORY_LINES)
   }
 }

@@ -26,6 +26,8 @@ export interface Wish {
   only?: readonly number[]
   isTraced: boolean
   isMinimised: boolean
+  /** The first finding is enough. */
+  isHunt?: boolean
 }
 
 export interface Outcome {

@@ -39,6 +39,8 @@ export class World {
   /** Whose code runs now; null while the world itself works. */
   current: Owner | null = null
   steps = 0
+  /** No further event runs. */
+  isStopped = false
   /** Runs after each event, outside of virtual time. */
   afterStep: () => Promise<void> = async () => {}
   readonly #heap: Event[] = []
@@ -62,8 +64,9 @@ export class World {
 
   /** Runs events until the time has come or it is done. */
   async runUntil(end: number, isDone: () => boolean = () => false): Promise<void> {
-    while (this.#heap.length > 0 && this.#heap[0]!.at <= end && !isDone()) await this.#step(this.#pop())
-    if (!isDone()) this.now = Math.max(this.now, end)
+    const isOver = () => this.isStopped || isDone()
+    while (this.#heap.length > 0 && this.#heap[0]!.at <= end && !isOver()) await this.#step(this.#pop())
+    if (!isOver()) this.now = Math.max(this.now, end)
   }
 
   /** Lets its code run in the present moment. */

@@ -53,6 +53,9 @@ const STUCK: Record<string, Stuck> = {
     where bad.maintenance = 1 and bad.updated_at < ${late} and l.status in ('PENDING', 'STARTING')
       and b.allocation is null and l.updated_at < ${late}`,
   'a delivery is late': late => `select message as what from deliveries where status = 'pending' and due_at < ${late}`,
+  // As if it were under way for ever: its process is dead.
+  'a delivery is nobody’s': late => `select message as what from deliveries
+    where status = 'pending' and failures = 0 and due_at > ${late + 300_000}`,
   'an event was put into the outbox twice': () =>
     `select message as what from deliveries group by webhook_id, message having count(*) > 1`,
   'a question to a machine is left': late => `select id::text as what from calls where expires_at < ${late}`,

@@ -109,9 +109,22 @@ interface Options {
   lasts: readonly (number | null)[]
   /** Whether it has machines deployed. */
   deploys: boolean
+  /** How often it would wait for a node. */
+  waits?: number
 }
 
-export function tenant({ model, who, as, classes, until, pauseMs, toleranceMs, lasts, deploys }: Options): Actor {
+export function tenant({
+  model,
+  who,
+  as,
+  classes,
+  until,
+  pauseMs,
+  toleranceMs,
+  lasts,
+  deploys,
+  waits = 0.4,
+}: Options): Actor {
   return async (service, chance, told) => {
     const client = new Client(service, told, as)
     const pause = () => service.sleep(chance.int(pauseMs))
@@ -120,7 +133,7 @@ export function tenant({ model, who, as, classes, until, pauseMs, toleranceMs, l
       const wish = {
         resource_class: chance.pick(classes),
         until: lastMs === null ? null : service.now() + lastMs,
-        waitMs: chance.happens(0.4) ? 2_000 + chance.int(20_000) : null,
+        waitMs: chance.happens(waits) ? 2_000 + chance.int(20_000) : null,
       }
       const { allocation, reply } = await allocate({ model, client, name: `${who}-${i}`, toleranceMs }, wish)
       if (reply.outcome !== 'done') continue

@@ -44,8 +44,8 @@ export async function claimsOf(client: Client, uuid: string): Promise<string | n
 
 interface Options {
   model: Model
-  /** The providers that it claims on, each with VCPU and MEMORY_MB. */
-  providers: readonly string[]
+  /** The providers that it claims on, each with VCPU and MEMORY_MB; others at other times. */
+  providers: readonly string[] | ((now: number) => readonly string[])
   until: number
   pauseMs: number
   /** How often it claims on two providers. */
@@ -55,6 +55,8 @@ interface Options {
 export function claimer({ model, providers, until, pauseMs, spread = 0.3 }: Options): Actor {
   return async (service, chance, told) => {
     const client = new Client(service, told)
+    const some = (spread?: number) =>
+      someClaims(chance, typeof providers === 'function' ? providers(service.now()) : providers, spread)
     const consumers: Consumer[] = []
     const sure = () => consumers.filter(({ known }) => known.isSure)
     const having = () => sure().filter(({ known }) => known.now !== GONE)
@@ -72,7 +74,7 @@ export function claimer({ model, providers, until, pauseMs, spread = 0.3 }: Opti
     const acts = {
       claim: async () => {
         const consumer = someone()
-        const claims = someClaims(chance, providers, spread)
+        const claims = some(spread)
         const to = claimsText(claims)
         const body = bodyOf(claims, consumer.generation)
         const ask = () => client.put(`/placement/allocations/${consumer.uuid}`, body)
@@ -89,11 +91,10 @@ export function claimer({ model, providers, until, pauseMs, spread = 0.3 }: Opti
           client.found('model', `consumer ${consumer.uuid} has ${consumer.known.now}, but can't be released`)
       },
       many: async () => {
-        const some = Array.from({ length: 2 + chance.int(4) }, someone)
-        const chosen = [...new Set(some)]
-        const wanted = chosen.map(consumer => {
+        const chosen = new Set(Array.from({ length: 2 + chance.int(4) }, someone))
+        const wanted = Array.from(chosen, consumer => {
           const isReleased = consumer.known.now !== GONE && chance.happens(0.4)
-          return { consumer, claims: isReleased ? {} : someClaims(chance, providers) }
+          return { consumer, claims: isReleased ? {} : some() }
         })
         const body = Object.fromEntries(
           wanted.map(({ consumer, claims }) => [consumer.uuid, bodyOf(claims, consumer.generation)]),
@@ -106,7 +107,7 @@ export function claimer({ model, providers, until, pauseMs, spread = 0.3 }: Opti
       stale: async () => {
         const consumer = having().length === 0 ? null : chance.pick(having())
         if (!consumer) return
-        const claims = someClaims(chance, providers)
+        const claims = some()
         const body = bodyOf(claims, chance.happens(0.5) ? null : consumer.generation! + 1)
         const ask = () => client.put(`/placement/allocations/${consumer.uuid}`, body)
         const { outcome } = await model.write(consumer.known, consumer.known.now, ask)
@@ -140,7 +141,8 @@ export function claimer({ model, providers, until, pauseMs, spread = 0.3 }: Opti
   }
 }
 
-interface Rivalry extends Omit<Options, 'model'> {
+interface Rivalry extends Omit<Options, 'model' | 'providers'> {
+  providers: readonly string[]
   /** All rivals write the same ones. */
   consumers: readonly string[]
 }

@@ -44,11 +44,12 @@ interface Options {
   resourceClass: string
   until: number
   pauseMs: number
-  /** How often it deletes a node. */
+  /** How often it deletes a node, and how often it makes one that it doesn't need. */
   removes?: number
+  makes?: number
 }
 
-export function machinist({ model, resourceClass, until, pauseMs, removes = 0.1 }: Options): Actor {
+export function machinist({ model, resourceClass, until, pauseMs, removes = 0.1, makes = 0.2 }: Options): Actor {
   return async (service, chance, told) => {
     const client = new Client(service, told)
     const nodes: Node[] = []
@@ -108,7 +109,7 @@ export function machinist({ model, resourceClass, until, pauseMs, removes = 0.1 
     }
     while (service.now() < until) {
       const some = there()
-      if (some.length < 2 || (some.length < 5 && chance.happens(0.2))) await make()
+      if (some.length < 2 || (some.length < 5 && chance.happens(makes))) await make()
       else if (chance.happens(removes)) await remove(chance.pick(some))
       else if (chance.happens(0.2)) await list()
       else await order(chance.pick(some))

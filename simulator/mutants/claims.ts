@@ -12,6 +12,7 @@ export const claimMutants: readonly Mutant[] = [
     to: 'if (claims.generation === -1) {',
     mix: 'claims',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -32,6 +33,7 @@ export const claimMutants: readonly Mutant[] = [
     to: '',
     mix: 'metal',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -42,6 +44,7 @@ export const claimMutants: readonly Mutant[] = [
     to: 'lapsedOf({ owner, limit, now: now + 3_000 })',
     mix: 'holds',
     faults: 'none',
+    store: 'sqlite',
     seeds: 6,
   },
   {
@@ -80,8 +83,8 @@ export const claimMutants: readonly Mutant[] = [
     file: CALLS,
     from: 'where p.id = any(claim_new.providers) order by p.id for update;',
     to: 'where p.id = any(claim_new.providers) order by p.id desc for update;',
-    mix: 'crowd',
-    faults: 'late',
+    mix: 'jam',
+    faults: 'pieces',
     seeds: 5,
   },
   {
@@ -110,8 +113,8 @@ export const claimMutants: readonly Mutant[] = [
     file: CALLS,
     from: 'and k.managed_by is null and k.expires_at is null order by k.id for update);',
     to: 'and k.managed_by is null and k.expires_at is null order by k.id);',
-    mix: 'crowd',
-    faults: 'none',
+    mix: 'jam',
+    faults: 'pieces',
     seeds: 5,
   },
 ]

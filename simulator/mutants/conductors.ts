@@ -14,6 +14,7 @@ export const conductorMutants: readonly Mutant[] = [
     to: 'if (!node || term < 0 || incarnation === "") throw new LockLost()',
     mix: 'deploys',
     faults: 'zombies',
+    load: 18,
     seeds: 5,
   },
   {
@@ -87,7 +88,7 @@ export const conductorMutants: readonly Mutant[] = [
     to: 'return !this.isLate || this.#backAt > performance.now()',
     mix: 'outage',
     faults: 'outages',
-    seeds: 20,
+    seeds: 6,
   },
   {
     name: 'no-take-over-of-nodes',
@@ -105,9 +106,9 @@ export const conductorMutants: readonly Mutant[] = [
     file: 'src/metal/allocations/conductor-writes.ts',
     from: '!live.has(affinity) && (hostname === null',
     to: '!live.has(affinity) && live.size === 0 && (hostname === null',
-    mix: 'metal',
+    mix: 'queue',
     faults: 'crashes',
-    seeds: 3,
+    seeds: 5,
   },
   {
     name: 'failed-steps-count-as-done',
@@ -117,6 +118,7 @@ export const conductorMutants: readonly Mutant[] = [
     to: "recorded(reason === '' ? writes.stepFailed(turn, reason, 0) : writes.stepDone(turn, {}, this.#inspecting()), this.witness(deedOf(before, 'failed'))),",
     mix: 'nodes',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -127,6 +129,7 @@ export const conductorMutants: readonly Mutant[] = [
     to: "steps: ['tearDown'],",
     mix: 'nodes',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
 ]

@@ -90,6 +90,7 @@ export const memoryMutants: readonly Mutant[] = [
     to: 'return true',
     mix: 'leases',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
 ]

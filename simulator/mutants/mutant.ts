@@ -1,3 +1,5 @@
+import type { Dialect } from '../../src/store/statement.ts'
+
 /** A deliberate bug: a change of one place in the sources. */
 export interface Mutant {
   name: string
@@ -12,6 +14,8 @@ export interface Mutant {
   mix: string
   /** The faults that it needs. */
   faults: string
+  /** PostgreSQL if it isn't said. */
+  store?: Dialect
   /** For how many virtual seconds clients act; 6 if it isn't said, 12 with faults. */
   load?: number
   /** It is found within so many seeds, from the first on. */

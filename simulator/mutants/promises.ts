@@ -20,7 +20,7 @@ export const promiseMutants: readonly Mutant[] = [
     file: 'src/metal/allocations/grant-batch.ts',
     from: 'return isStillGood(node, traits.get(node.provider_id) ?? [], allocation) ? [{ allocation, node }] : []',
     to: 'return traits && isStillGood ? [{ allocation, node }] : []',
-    mix: 'bookings',
+    mix: 'pledges',
     faults: 'late',
     seeds: 5,
   },
@@ -30,20 +30,6 @@ export const promiseMutants: readonly Mutant[] = [
     file: 'src/metal/allocations/ending.ts',
     from: "if (row.node_id !== node) throw new StoreConflict('allocation_moved')",
     to: "if (row.node_id !== node && node !== null) throw new StoreConflict('allocation_moved')",
-    mix: 'fickle',
-    faults: 'late',
-    seeds: 5,
-  },
-  {
-    name: 'assign-locks-the-other-way',
-    breaks: 'allocations are locked before nodes, where everyone else locks nodes first',
-    file: WRITES,
-    from: `  const [nodeRows, rows, traitRows] = yield* together(
-    lockNodes({ ids: picks.map(pick => pick.node) }),
-    lockAtWork({ ids: picks.map(pick => pick.allocation), affinity }),`,
-    to: `  const [rows, nodeRows, traitRows] = yield* together(
-    lockAtWork({ ids: picks.map(pick => pick.allocation), affinity }),
-    lockNodes({ ids: picks.map(pick => pick.node) }),`,
     mix: 'fickle',
     faults: 'late',
     seeds: 5,
@@ -76,6 +62,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'turns.get(b)! - turns.get(a)! || a.since - b.since',
     mix: 'queue',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -86,6 +73,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'const mine = own.filter(row => row.reasons === null).map(jobOf)',
     mix: 'queue',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -104,8 +92,8 @@ export const promiseMutants: readonly Mutant[] = [
     file: 'src/metal/expiry.ts',
     from: "selectAllocations(db).where('a.id', '=', a.id).where('a.expires_at', '<=', a.now),",
     to: "selectAllocations(db).where('a.id', '=', a.id).where('a.created_at', '<=', a.now),",
-    mix: 'expiry',
-    faults: 'late',
+    mix: 'brink',
+    faults: 'pieces',
     seeds: 5,
   },
   {
@@ -116,6 +104,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'if (await endAllocations({ ...options, clock: { ...clock, now: () => clock.now() + 4_000 } as typeof clock }, now + 4_000)) return limits.expiryRetryMs',
     mix: 'expiry',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -126,6 +115,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'if (now < 0 && (await endAllocations(options, now))) return limits.expiryRetryMs',
     mix: 'expiry',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -136,6 +126,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'if (node?.uuid === "") yield* requireUntil(node, expiresAt, access)',
     mix: 'bookings',
     faults: 'none',
+    store: 'sqlite',
     seeds: 9,
   },
   {
@@ -146,6 +137,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'return leasable === 0 || (until !== null && (pledged_at === null || until <= pledged_at + 20_000))',
     mix: 'bookings',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -156,6 +148,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: '',
     mix: 'holds',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -166,6 +159,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: '    if (inUse.has("")) return []\n',
     mix: 'holds',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -186,6 +180,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: '(cast(${a.all} as bigint) >= 0 or ${sql.ref(column)} = ${a.project})',
     mix: 'tenants',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
 ]

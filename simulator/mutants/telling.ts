@@ -22,6 +22,7 @@ export const tellingMutants: readonly Mutant[] = [
     to: 'head_last: a.last + 1, newest_id',
     mix: 'claims',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -32,6 +33,7 @@ export const tellingMutants: readonly Mutant[] = [
     to: '',
     mix: 'webhooks',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -42,6 +44,7 @@ export const tellingMutants: readonly Mutant[] = [
     to: '',
     mix: 'webhooks',
     faults: 'none',
+    store: 'sqlite',
     seeds: 3,
   },
   {
@@ -52,6 +55,7 @@ export const tellingMutants: readonly Mutant[] = [
     to: 'const until = now + limits.deliveryTermMs * 1_000',
     mix: 'webhooks',
     faults: 'crashes',
-    seeds: 10,
+    store: 'sqlite',
+    seeds: 5,
   },
 ]

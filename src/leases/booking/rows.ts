@@ -93,21 +93,25 @@ function* replace(
   first: readonly Command[] = [],
 ): Write<void> {
   const touched = held.filter(({ id, booked }) => wanted.has(id) || booked.some(isOwn))
-  const after = touched.map(one => ({
-    ...one,
-    version: one.version + 1,
-    booked: withMore(without(one, isOwn), wanted.get(one.id) ?? []),
-  }))
-  // Where the capacity was lowered, the ceiling is the peak of the present bookings. The schema refuses anything above.
-  const ceilings = touched.map((one, index) => ceilingOf(one, after[index]!.booked))
   const reservations = [...new Set(touched.flatMap(({ booked }) => booked.filter(isOwn)).map(one => one.reservation))]
   const given = touched.some(({ nodeId }) => nodeId !== null) ? yield* all(givenNodes({ reservations })) : []
   // A node that was given to the lease keeps its allocation, even if the dates change.
-  const allocationOf = (provider: ProviderId, { reservation }: Booked) =>
-    given.find(row => row.provider_id === provider && row.reservation_id === reservation)?.allocation ?? null
-  const added = after.flatMap(({ id, booked }) =>
-    booked.filter(isOwn).map(one => rowOf(id, one, allocationOf(id, one))),
-  )
+  const withAllocation = (provider: ProviderId, one: Booked): Booked => ({
+    ...one,
+    allocation:
+      given.find(row => row.provider_id === provider && row.reservation_id === one.reservation)?.allocation ?? null,
+  })
+  const after = touched.map(one => ({
+    ...one,
+    version: one.version + 1,
+    booked: withMore(
+      without(one, isOwn),
+      (wanted.get(one.id) ?? []).map(booked => withAllocation(one.id, booked)),
+    ),
+  }))
+  // Where the capacity was lowered, the ceiling is the peak of the present bookings. The schema refuses anything above.
+  const ceilings = touched.map((one, index) => ceilingOf(one, after[index]!.booked))
+  const added = after.flatMap(({ id, booked }) => booked.filter(isOwn).map(one => rowOf(id, one)))
   const providers = touched.map(({ id }) => id)
   yield* later([
     ...first,
@@ -151,7 +155,7 @@ function ceilingOf(leasable: Leasable, after: readonly Booked[]): Ceiling {
   }
 }
 
-const rowOf = (provider_id: ProviderId, booked: Booked, allocation: string | null): BookingRow => ({
+const rowOf = (provider_id: ProviderId, booked: Booked): BookingRow => ({
   reservation_id: booked.reservation,
   provider_id,
   lease_id: booked.lease,
@@ -163,6 +167,6 @@ const rowOf = (provider_id: ProviderId, booked: Booked, allocation: string | nul
   start_at: booked.start,
   end_at: booked.end,
   free_at: booked.free,
-  allocation,
+  allocation: booked.allocation ?? null,
   extras: booked.extras ? jsonText(booked.extras) : null,
 })
