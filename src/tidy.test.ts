@@ -87,6 +87,7 @@ const EXCEPTIONS = new Map([
   ['src/api/baremetal/collection.ts Members', 'the tests of the OpenAPI documents go through them'],
   // Stopwatches: how long this process waits. No date comes of them, and a test that moves the clock must not move them.
   ['src/store/sqlite.ts has a stopwatch', 'how long a transaction waits for the file'],
+  ['src/store/sqlite-log.ts has a stopwatch', 'how long nothing was written'],
   ['src/store/postgres-attempt.ts has a stopwatch', 'how long we ask what became of a commit'],
   ['src/store/silence.ts has a stopwatch', 'how long a connection is silent'],
   ['src/store/feed.ts has a stopwatch', 'how long ago the feed was read to its end'],

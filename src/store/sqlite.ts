@@ -8,6 +8,7 @@ import { append, Report, rowsOf } from './log.ts'
 import { appendHistory } from './node-history.ts'
 import { SqliteConnection, type Values } from './sqlite-connection.ts'
 import { IN_MEMORY } from './sqlite-file.ts'
+import { SqliteLog } from './sqlite-log.ts'
 import { LongTransactions } from './sqlite-long.ts'
 import type { Call } from './statement.ts'
 import {
@@ -61,14 +62,13 @@ export class SqliteStore implements Store {
   readonly #absorbs = new Set<Absorb>()
   /** Commits that readers see already, and that have not been absorbed. */
   readonly #settling = new Set<Promise<void>>()
-  #idle: NodeJS.Timeout | null = null
+  readonly #log: SqliteLog
   // Prepared, because every commit runs them.
   readonly #begin: StatementSync
   readonly #commit: StatementSync
   /** How many rows this connection has ever changed: many commits change none. */
   readonly #total: StatementSync
   #changed: unknown = 0
-  #wroteAt = -Infinity
   /** When a test commit last succeeded; -Infinity after a failure. */
   #provedAt = -Infinity
 
@@ -77,6 +77,7 @@ export class SqliteStore implements Store {
     this.#lock = lock
     this.#connection = new SqliteConnection(path)
     this.#database = this.#connection.database
+    this.#log = new SqliteLog(this.#database)
     // A database in memory has one connection.
     this.#long = isOneThread ? null : { reads: new LongTransactions(path), writes: new LongTransactions(path) }
     this.#begin = this.#database.prepare('begin immediate')
@@ -170,7 +171,7 @@ export class SqliteStore implements Store {
       const value = await thread.write(work, report, () => void this.#settling.add(settling.promise))
       this.#observer.committed(1)
       this.#provedAt = performance.now()
-      this.#wrote()
+      this.#log.wrote()
       const absorbed = Promise.all(Array.from(this.#absorbs, absorb => this.#absorbed(absorb, report)))
       this.#takeBack(giveBack)
       await absorbed
@@ -217,7 +218,7 @@ export class SqliteStore implements Store {
     }
     this.#observer.committed(batch.length)
     const { changes: changed } = this.#total.get()!
-    if (changed !== this.#changed) this.#wrote()
+    if (changed !== this.#changed) this.#log.wrote()
     this.#changed = changed
     await Promise.all(Array.from(this.#absorbs, absorb => this.#absorbed(absorb, report)))
     for (const settle of outcomes) settle()
@@ -294,29 +295,6 @@ export class SqliteStore implements Store {
     return this.#connection.execute(sqlite, sqlite.bind(args) as Values[])
   }
 
-  #wrote(): void {
-    this.#wroteAt = performance.now()
-    this.#idle ??= setTimeout(() => this.#checkpoint(), limits.walIdleCheckpointMs).unref()
-  }
-
-  /**
-   * Copies the log into the file. The log stays there to be written over: a commit that makes it grow costs the file
-   * system half as much again. It is emptied only if it has become too large, behind an outside reader.
-   */
-  #checkpoint(): void {
-    this.#idle = null
-    const isQuiet = performance.now() - this.#wroteAt >= limits.walIdleCheckpointMs
-    try {
-      const { log: pages, checkpointed } = this.#database.prepare('pragma wal_checkpoint(passive)').get()!
-      const isSmall = Number(pages) <= limits.walPagesMax
-      const empty = () => this.#database.prepare('pragma wal_checkpoint(truncate)').get()!['busy'] === 0
-      if (isQuiet && pages === checkpointed && (isSmall || empty())) return
-    } catch {
-      // A full or failing disk. Nothing is lost: the log stays, and the next write reports the error.
-    }
-    this.#idle = setTimeout(() => this.#checkpoint(), limits.walIdleCheckpointMs).unref()
-  }
-
   async script<T>(work: (run: RunSql) => Promise<T>): Promise<T> {
     await this.#whenFree(() => this.#database.exec('begin immediate'), NOT_TAKEN)
     try {
@@ -347,7 +325,7 @@ export class SqliteStore implements Store {
     try {
       this.#database.exec(PROOF)
       this.#provedAt = performance.now()
-      this.#wrote()
+      this.#log.wrote()
     } catch (error) {
       this.#rollBack()
       throw error
@@ -358,7 +336,7 @@ export class SqliteStore implements Store {
     while (this.#armed || this.#lentSince !== null) await new Promise(resolve => setImmediate(resolve))
     this.#isClosed = true
     await Promise.all([this.#long?.reads.close(), this.#long?.writes.close()])
-    if (this.#idle) clearTimeout(this.#idle)
+    this.#log.close()
     this.#database.close()
     this.#lock?.close()
   }
