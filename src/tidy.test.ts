@@ -87,6 +87,7 @@ const EXCEPTIONS = new Map([
   ['src/api/baremetal/collection.ts Members', 'the tests of the OpenAPI documents go through them'],
   // Stopwatches: how long this process waits. No date comes of them, and a test that moves the clock must not move them.
   ['src/store/sqlite.ts has a stopwatch', 'how long a transaction waits for the file'],
+  ['src/store/sqlite-failure.ts has a stopwatch', 'how long it tries a file that others keep'],
   ['src/store/sqlite-checkpoints.ts has a stopwatch', 'how long ago the last commit was'],
   ['src/store/postgres-attempt.ts has a stopwatch', 'how long we ask what became of a commit'],
   ['src/store/silence.ts has a stopwatch', 'how long a connection is silent'],

@@ -1,4 +1,6 @@
 // What SQLite's result codes mean to callers.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { limits } from '../shared/limits.ts'
 import { StoreDamaged, StoreUnavailable } from './failure.ts'
 
 const BUSY = 5
@@ -22,4 +24,17 @@ export function failureOf(error: unknown, message: string): StoreUnavailable | n
   if (code === null) return null
   if (DAMAGED.has(code)) return new StoreDamaged('the database file is damaged', { cause: error })
   return AWAY.has(code) ? new StoreUnavailable(message, { cause: error }) : null
+}
+
+/** Another process may lock the file for a while. Retries until it is free; other requests go on meanwhile. */
+export async function whenFree<T>(attempt: () => T, failed: string): Promise<T> {
+  const since = performance.now()
+  for (;;) {
+    try {
+      return attempt()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() - since >= limits.busyMsMax) throw failureOf(error, failed) ?? error
+    }
+    await sleep(limits.busyRetryMs)
+  }
 }

@@ -1,9 +1,8 @@
 // The embedded store: one file, one writer, and one commit for all the writes that wait.
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../shared/limits.ts'
 import { StoreDamaged, StoreUnavailable } from './failure.ts'
-import { failureOf, isBusy } from './sqlite-failure.ts'
+import { failureOf, isBusy, whenFree } from './sqlite-failure.ts'
 import { append, Report, rowsOf } from './log.ts'
 import { appendHistory } from './node-history.ts'
 import { Checkpoints } from './sqlite-checkpoints.ts'
@@ -90,7 +89,7 @@ export class SqliteStore implements Store {
     if (this.#isClosed) throw new StoreUnavailable('the database is closed')
     if (isLong && this.#long) return this.#long.reads.read(work).catch(asFailure(NOT_READ))
     const attempt = () => this.#run(work(), new Report())
-    return this.#whenFree(this.#lentSince === null ? attempt : () => this.#onOneState(attempt), NOT_READ)
+    return whenFree(this.#lentSince === null ? attempt : () => this.#onOneState(attempt), NOT_READ)
   }
 
   /** Another thread may commit in the middle of it. */
@@ -100,19 +99,6 @@ export class SqliteStore implements Store {
       return attempt()
     } finally {
       if (this.#database.isTransaction) this.#database.exec('rollback')
-    }
-  }
-
-  /** Another process may lock the file for a while. Retries until it is free; other requests go on meanwhile. */
-  async #whenFree<T>(attempt: () => T, failed: string): Promise<T> {
-    const since = performance.now()
-    for (;;) {
-      try {
-        return attempt()
-      } catch (error) {
-        if (!isBusy(error) || performance.now() - since >= limits.busyMsMax) throw failureOf(error, failed) ?? error
-      }
-      await sleep(limits.busyRetryMs)
     }
   }
 
@@ -312,7 +298,7 @@ export class SqliteStore implements Store {
   }
 
   async script<T>(work: (run: RunSql) => Promise<T>): Promise<T> {
-    await this.#whenFree(() => this.#database.exec('begin immediate'), NOT_TAKEN)
+    await whenFree(() => this.#database.exec('begin immediate'), NOT_TAKEN)
     try {
       const value = await work(async sql => {
         if (sql.startsWith('select')) return this.#database.prepare(sql).all()
@@ -334,7 +320,7 @@ export class SqliteStore implements Store {
     if (now - this.#provedAt < limits.writeProofMs) return
     // A long transaction is at it. It counts as a failure only when it takes too long, or the last proof had failed.
     if (this.#lentSince !== null && now - this.#lentSince < limits.statementMsMax && this.#provedAt > 0) return
-    await this.#whenFree(() => this.#prove(), NOT_TAKEN)
+    await whenFree(() => this.#prove(), NOT_TAKEN)
   }
 
   #prove(): void {
