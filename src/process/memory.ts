@@ -74,22 +74,19 @@ export class Memory {
     return this.#loaded.add(listener)
   }
 
-  /** Resolves when memory has everything that is committed now. */
+  /**
+   * Resolves when memory has everything that is committed now. Throws if what others have committed could not be heard of:
+   * nobody may be refused on memory that lacks it.
+   */
   async catchUp(): Promise<void> {
     await this.#options.store.settled()
-    await this.#feed?.poll()
+    await this.#feed?.pollSurely()
   }
 
   /** Whether memory surely has everything that was committed before this call. If not, the database must be asked. */
   async isFresh(): Promise<boolean> {
     const [isFresh] = await Promise.all([this.#feed?.isFresh(), this.#options.store.settled()])
     return isFresh ?? true
-  }
-
-  /** Like `catchUp`, but throws if what others have committed could not be heard of. */
-  async surelyCatchUp(): Promise<void> {
-    await this.#options.store.settled()
-    await this.#feed?.pollSurely()
   }
 
   async #load(): Promise<void> {

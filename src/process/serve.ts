@@ -105,7 +105,7 @@ export async function assembleApi(
   const board = new Board({
     id: clock.newUuid(),
     store,
-    catchUp: () => memory.surelyCatchUp(),
+    catchUp: () => memory.catchUp(),
     now: () => clock.now(),
     names: identity.names,
   })

@@ -24,12 +24,12 @@ eachDatabase(
       const { pool } = store
       const connect = Object.getOwnPropertyDescriptor(pool, 'connect')
       try {
-        await memory.surelyCatchUp()
+        await memory.catchUp()
         Object.defineProperty(pool, 'connect', { configurable: true, value: refuse })
-        await assert.rejects(memory.surelyCatchUp(), /could not be read/)
+        await assert.rejects(memory.catchUp(), /could not be read/)
         if (connect) Object.defineProperty(pool, 'connect', connect)
         else Reflect.deleteProperty(pool, 'connect')
-        await memory.surelyCatchUp()
+        await memory.catchUp()
       } finally {
         await memory.stop()
         await store.close()

@@ -33,7 +33,7 @@ interface AllocatorOptions {
   log: Logger
   supply: Supply
   drivers: Drivers
-  /** Resolves when memory has everything that is committed now. */
+  /** Resolves when memory has everything that is committed now; throws if that can't be known. */
   catchUp: () => Promise<void>
   /** The present affinity of this conductor. */
   affinity: () => string
