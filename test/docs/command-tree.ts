@@ -28,6 +28,7 @@ const FOREIGN = new Set([
   '--gabbits',
   // Of npm run simulate.
   '--faults',
+  '--every',
   '--load',
   '--mix',
   '--mutants',
@@ -37,6 +38,8 @@ const FOREIGN = new Set([
   '--whole',
   // Of node.
   '--min-semi-space-size',
+  '--no-parallel-scavenge',
+  '--single-threaded-gc',
   '--tempest',
   '--rig',
   '--reuse',
