@@ -1,6 +1,6 @@
 // What only the embedded store promises: one writer, one commit for many, and a file that one process serves.
 import assert from 'node:assert/strict'
-import { existsSync, linkSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, linkSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -154,6 +154,24 @@ test('when someone else keeps the file, a long transaction is told so, and the n
     found.map(({ name }) => name),
     ['LONG_FREE'],
   )
+  await store.close()
+})
+
+test('a file that is moved away is not made anew by a long transaction, and is written again when it is back', async () => {
+  const { store, path } = await openNew('moved.db')
+  const move = (from: string, to: string) => {
+    for (const part of ['', '-wal', '-shm']) renameSync(from + part, to + part)
+  }
+  move(path, `${path}.moved`)
+  await assert.rejects(
+    store.write(() => add('LONG'), { isLong: true }),
+    StoreUnavailable,
+  )
+  assert.ok(!existsSync(path))
+  move(`${path}.moved`, path)
+  await store.write(() => add('LONG'), { isLong: true })
+  const found = await store.read(() => all(sql.traitsLike({ pattern: 'LONG' })))
+  assert.equal(found.length, 1)
   await store.close()
 })
 
