@@ -89,7 +89,7 @@ export class SqliteStore implements Store {
     if (this.#isClosed) throw new StoreUnavailable('the database is closed')
     if (isLong && this.#long) return this.#long.reads.read(work).catch(asFailure(NOT_READ))
     const attempt = () => this.#run(work(), new Report())
-    return whenFree(this.#lentSince === null ? attempt : () => this.#onOneState(attempt), NOT_READ)
+    return whenFree(() => (this.#lentSince === null ? attempt() : this.#onOneState(attempt)), NOT_READ)
   }
 
   /** Another thread may commit in the middle of it. */

@@ -291,6 +291,16 @@ test('a write that comes after the end is told so, and nobody else notices', asy
   )
 })
 
+test('who waits for a busy file when the store is closed is told so', async () => {
+  const { store, path } = await openNew('closed.db')
+  const intruder = new DatabaseSync(path)
+  intruder.exec('begin immediate')
+  const pinged = assert.rejects(store.ping(), StoreUnavailable)
+  await store.close()
+  await pinged
+  intruder.close()
+})
+
 test('the database, its log and its lock are for their owner’s eyes only', async () => {
   const path = join(folder, 'modes.db')
   const server = await spawnServer(`sqlite:${path}`)
