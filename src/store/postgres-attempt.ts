@@ -122,15 +122,16 @@ export class Attempt {
           step = transaction.next([])
           continue
         }
-        this.#isLate = opened !== null && this.#idleMs > limits.idleInTransactionMsMax / 2
+        if (opened) this.#noteLate()
         // `begin` is sent with the first burst.
         const isRun = calls.some(({ kind }) => kind === 'query' || kind === 'command')
+        const isHeard = isRun || opened === null
         const [answers] = await this.#session.atOnce(() => {
           const sent = opened === null ? [...this.#freshPlans(), (opened = this.#begin())] : []
           const before = isRun ? this.#sendLater() : []
           return Promise.all([Promise.all(calls.map(call => this.#take(call))), ...sent, ...before])
         })
-        this.#idleSince = performance.now()
+        if (isHeard) this.#idleSince = performance.now()
         step = transaction.next(answers)
       }
       if (opened) await this.#end()
@@ -145,10 +146,15 @@ export class Attempt {
     return performance.now() - this.#idleSince
   }
 
+  #noteLate(): void {
+    this.#isLate = this.#idleMs > limits.idleInTransactionMsMax / 2
+  }
+
   /** Others get a turn. If there are many turns, the server hears of us meanwhile, and doesn't end the transaction. */
   async #giveTurn(isOpen: boolean): Promise<void> {
     await turn()
     if (!isOpen || this.#idleMs < limits.idleInTransactionMsMax / 4) return
+    this.#noteLate()
     await this.#client.query('select')
     this.#idleSince = performance.now()
   }
@@ -216,7 +222,7 @@ export class Attempt {
       this.#options.write?.committing()
       return Promise.all([...before, logged, told, this.#client.query('commit')])
     }
-    this.#isLate = this.#idleMs > limits.idleInTransactionMsMax / 2
+    this.#noteLate()
     try {
       await this.#session.atOnce(send)
     } catch (error) {

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { limits } from '../../src/shared/limits.ts'
 import { PostgresStore } from '../../src/store/postgres.ts'
-import { all, type Write } from '../../src/store/transaction.ts'
+import { all, note, type Write } from '../../src/store/transaction.ts'
 import { type SharedPostgres, sharedPostgres } from '../support/postgres.ts'
+import { asId } from '../support/ids.ts'
 import * as sql from './statements.ts'
 
 const LONG_MS = limits.idleInTransactionMsMax * 1.2
@@ -34,18 +35,27 @@ test('a transaction that gives turns to others for longer than that goes on', as
   assert.equal(found.length, 1)
 })
 
-for (const [when, before] of [
-  ['a statement', true],
-  ['the commit', false],
-] as const) {
-  test(`a process that got no time before ${when} begins the transaction anew`, async () => {
+const MOMENTS = {
+  'a statement': named,
+  *'a turn'() {
+    yield []
+  },
+  *'a note'() {
+    yield* note([{ provider: asId(1) }])
+    yield []
+  },
+  *'the commit'() {},
+} satisfies Record<string, (name: string) => Write<unknown>>
+
+for (const [moment, next] of Object.entries(MOMENTS)) {
+  test(`a process that got no time before ${moment} begins the transaction anew`, async () => {
     const isFirst = once()
-    const name = before ? 'STATEMENT' : 'COMMIT'
+    const name = moment.toUpperCase()
     retried.length = 0
-    await store.write(function* (): Write<void> {
+    await store.write(function* () {
       yield* all(sql.addTrait({ name, now: 0 }))
       if (isFirst()) for (const until = performance.now() + LONG_MS; performance.now() < until;);
-      if (before) yield* named(name)
+      yield* next(name)
     })
     assert.ok(retried.includes('late'))
     assert.equal((await store.read(() => named(name))).length, 1)
