@@ -168,7 +168,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Lets another thread write. Meanwhile all other writes wait, and the next long one lets them go first. */
+  /** Another thread writes. All other writes wait, for us and not for a busy file, and go before the next long one. */
   async #alone<T>(work: () => Promise<T>): Promise<T> {
     const before = this.#longWrites
     const { promise: ended, resolve: giveBack } = Promise.withResolvers<void>()
@@ -179,6 +179,7 @@ export class SqliteStore implements Store {
       return await work()
     } finally {
       this.#lentSince = null
+      for (const waiting of this.#waiting) waiting.since = performance.now()
       void this.#commitWaiting()
       giveBack()
     }

@@ -157,6 +157,27 @@ test('when someone else keeps the file, a long transaction is told so, and the n
   await store.close()
 })
 
+test('who waited for a long transaction still has patience with someone outside', async () => {
+  const { store, path } = await openNew('patience.db')
+  const intruder = new DatabaseSync(path)
+  const stop = store.onCommit(() => {
+    intruder.exec('begin immediate')
+    setTimeout(() => intruder.exec('rollback'), limits.busyRetryMs / 2)
+    stop()
+  })
+  const long = store.write(
+    function* () {
+      yield* add('LONG')
+      for (const until = performance.now() + limits.busyMsMax; performance.now() < until;) yield []
+    },
+    { isLong: true },
+  )
+  await new Promise(resolve => setImmediate(resolve))
+  await Promise.all([long, store.write(() => add('SHORT'))])
+  intruder.close()
+  await store.close()
+})
+
 test('a file that is moved away is not made anew by a long transaction, and is written again when it is back', async () => {
   const { store, path } = await openNew('moved.db')
   const move = (from: string, to: string) => {
