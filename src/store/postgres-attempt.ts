@@ -3,7 +3,7 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { DatabaseError } from 'pg'
 import { limits } from '../shared/limits.ts'
-import { StoreUnavailable } from './failure.ts'
+import { StoreConflict, StoreUnavailable } from './failure.ts'
 import { classify } from './postgres-failure.ts'
 import { append, Report, rowsOf } from './log.ts'
 import { appendHistory } from './node-history.ts'
@@ -52,6 +52,10 @@ export class Attempt {
   #later: Command[] = []
   #xid: string | null = null
   #isBroken = false
+  /** Since when the server waits for us, by performance.now(). */
+  #idleSince = 0
+  /** We took so long that the server may have ended the transaction. */
+  #isLate = false
 
   constructor(client: pg.PoolClient, options: AttemptOptions) {
     this.#client = client
@@ -62,7 +66,7 @@ export class Attempt {
     return this.#client as unknown as Session
   }
 
-  /** The connection broke, although the transaction is committed. */
+  /** The connection broke, although the transaction is committed or may be tried again. */
   get isBroken(): boolean {
     return this.#isBroken
   }
@@ -114,25 +118,54 @@ export class Attempt {
       while (!step.done) {
         const calls = step.value
         if (calls.length === 0) {
-          await turn()
+          await this.#giveTurn(opened !== null)
           step = transaction.next([])
           continue
         }
+        if (opened) this.#noteLate()
         // `begin` is sent with the first burst.
         const isRun = calls.some(({ kind }) => kind === 'query' || kind === 'command')
+        const isHeard = isRun || opened === null
         const [answers] = await this.#session.atOnce(() => {
           const sent = opened === null ? [...this.#freshPlans(), (opened = this.#begin())] : []
           const before = isRun ? this.#sendLater() : []
           return Promise.all([Promise.all(calls.map(call => this.#take(call))), ...sent, ...before])
         })
+        if (isHeard) this.#idleSince = performance.now()
         step = transaction.next(answers)
       }
       if (opened) await this.#end()
       return step.value
     } catch (error) {
       if (opened) await this.#client.query('rollback').catch(() => {})
-      throw error
+      throw this.#isLate ? this.#asLate(error) : error
     }
+  }
+
+  get #idleMs(): number {
+    return performance.now() - this.#idleSince
+  }
+
+  #noteLate(): void {
+    this.#isLate = this.#idleMs > limits.idleInTransactionMsMax / 2
+  }
+
+  /** Others get a turn. If there are many turns, the server hears of us meanwhile, and doesn't end the transaction. */
+  async #giveTurn(isOpen: boolean): Promise<void> {
+    await turn()
+    if (!isOpen || this.#idleMs < limits.idleInTransactionMsMax / 4) return
+    this.#noteLate()
+    await this.#client.query('select')
+    this.#idleSince = performance.now()
+  }
+
+  /** A process that got no time for seconds finds its transaction ended, not the database away: it may begin anew. */
+  #asLate(error: unknown): unknown {
+    // Of a commit whose outcome nobody knows, a StoreUnavailable tells already.
+    const isEnded = !(error instanceof StoreUnavailable) && classify(error) instanceof StoreUnavailable
+    if (!isEnded || !this.#options.write) return error
+    this.#isBroken = true
+    return new StoreConflict('late', error)
   }
 
   /** A plan fits the sizes that the tables had when it was made, so plans are discarded now and then. */
@@ -189,6 +222,7 @@ export class Attempt {
       this.#options.write?.committing()
       return Promise.all([...before, logged, told, this.#client.query('commit')])
     }
+    this.#noteLate()
     try {
       await this.#session.atOnce(send)
     } catch (error) {

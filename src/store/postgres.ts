@@ -212,7 +212,7 @@ export class PostgresStore implements Store {
         }
         if (isReadOnly(error)) this.#pools.leave(client)
         const known = classify(error)
-        isBroken = known instanceof StoreUnavailable
+        isBroken = attempt.isBroken || known instanceof StoreUnavailable
         throw known
       } finally {
         client.release(isBroken)

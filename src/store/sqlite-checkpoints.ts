@@ -16,7 +16,8 @@ export class Checkpoints {
   /** Something was committed. */
   wrote(): void {
     this.#wroteAt = performance.now()
-    this.#timer ??= this.#later()
+    // The last long transaction may end in the middle of a close.
+    if (!this.#isClosed) this.#timer ??= this.#later()
   }
 
   #later(): NodeJS.Timeout {
@@ -28,9 +29,11 @@ export class Checkpoints {
     const isQuiet = performance.now() - this.#wroteAt >= limits.walIdleCheckpointMs
     let isDone = false
     try {
-      const { pages, copied } = await this.#copy('passive')
+      // Busy when someone outside copies it just now: then nothing is known of its pages.
+      const { isBusy, pages, copied } = await this.#copy('passive')
+      const isCopied = !isBusy && pages === copied
       const isSmall = pages <= limits.walPagesKept
-      isDone = isQuiet && pages === copied && (isSmall || !(await this.#copy('truncate')).isBusy)
+      isDone = isQuiet && isCopied && (isSmall || !(await this.#copy('truncate')).isBusy)
     } catch {
       // A full or failing disk. Nothing is lost: the log stays, and the next write reports the error.
     }

@@ -22,7 +22,7 @@ export class SqliteConnection {
   readonly database: DatabaseSync
   readonly #statements: StatementSync[] = []
 
-  constructor(path: string) {
+  constructor(path: string | URL) {
     this.database = new DatabaseSync(path, { timeout: limits.busyMsMax })
     // SQLite's own wait for a busy file blocks the thread. While opening, that harms nobody; later we wait ourselves.
     // FULL, not NORMAL: after a power cut NORMAL may lose claims we have already answered 204 for.

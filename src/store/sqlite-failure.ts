@@ -17,9 +17,13 @@ function codeOf(error: unknown): number | null {
 
 export const isBusy = (error: unknown): boolean => codeOf(error) === BUSY
 
+/** It was closed while someone waited for it. */
+const isClosed = (error: unknown): boolean => (error as { code?: unknown }).code === 'ERR_INVALID_STATE'
+
 /** The error as a failure of the store; null when the database works and the statement is wrong. */
 export function failureOf(error: unknown, message: string): StoreUnavailable | null {
   if (error instanceof StoreUnavailable) return error
+  if (isClosed(error)) return new StoreUnavailable('the database is closed', { cause: error })
   const code = codeOf(error)
   if (code === null) return null
   if (DAMAGED.has(code)) return new StoreDamaged('the database file is damaged', { cause: error })

@@ -3,6 +3,7 @@
 // process: nobody could tell whether a commit was done.
 import { once } from 'node:events'
 import { constants, getPriority, setPriority } from 'node:os'
+import { pathToFileURL } from 'node:url'
 import { parentPort, Worker, workerData } from 'node:worker_threads'
 import { limits } from '../shared/limits.ts'
 import { type Checkpointed, type CheckpointMode, SqliteConnection, type Values } from './sqlite-connection.ts'
@@ -116,7 +117,7 @@ export class SqliteThread {
 /** The other end. */
 function serve(path: string): void {
   yieldToLoop()
-  const connection = new SqliteConnection(path)
+  let connection: SqliteConnection | null = null
   const found = new Found()
   const port = parentPort!
   port.on('message', (text: string) => {
@@ -126,11 +127,13 @@ function serve(path: string): void {
 
   function answer(asked: Asked): object {
     try {
-      if ('more' in asked) return { counts: [], ...found.next() }
-      if ('exec' in asked) return exec(asked.exec)
-      if ('checkpoint' in asked) return connection.checkpoint(asked.checkpoint)
       if ('close' in asked) return close()
-      const answers = asked.runs.map(({ statement, values }) => connection.execute(statement, values))
+      if ('more' in asked) return { counts: [], ...found.next() }
+      // Here, so that who asked hears of a file that can't be opened now. The next one tries again.
+      const opened = (connection ??= new SqliteConnection(existing(path)))
+      if ('exec' in asked) return exec(opened, asked.exec)
+      if ('checkpoint' in asked) return opened.checkpoint(asked.checkpoint)
+      const answers = asked.runs.map(({ statement, values }) => opened.execute(statement, values))
       found.keep(answers.map(({ rows }) => rows as object[]))
       return { counts: answers.map(({ count }) => count), ...found.next() }
     } catch (error) {
@@ -139,8 +142,7 @@ function serve(path: string): void {
     }
   }
 
-  function exec(sql: string): object {
-    const { database } = connection
+  function exec({ database }: SqliteConnection, sql: string): object {
     // On a failing disk a rollback may have failed, and SQLite may have rolled back by itself.
     if (database.isTransaction && sql !== 'commit') database.exec('rollback')
     if (sql !== 'rollback') database.exec(sql)
@@ -148,11 +150,18 @@ function serve(path: string): void {
   }
 
   function close(): object {
-    connection.database.close()
+    connection?.database.close()
     // After the answer.
     setImmediate(() => port.close())
     return {}
   }
+}
+
+/** SQLite makes a file that isn't there. In place of one that someone has moved away it would only do harm. */
+function existing(path: string): URL {
+  const url = pathToFileURL(path)
+  url.searchParams.set('mode', 'rw')
+  return url
 }
 
 /** Where cores are short, the event loop gets most of their time: all clients wait for it. */

@@ -89,7 +89,7 @@ export class SqliteStore implements Store {
     if (this.#isClosed) throw new StoreUnavailable('the database is closed')
     if (isLong && this.#long) return this.#long.reads.read(work).catch(asFailure(NOT_READ))
     const attempt = () => this.#run(work(), new Report())
-    return whenFree(this.#lentSince === null ? attempt : () => this.#onOneState(attempt), NOT_READ)
+    return whenFree(() => (this.#lentSince === null ? attempt() : this.#onOneState(attempt)), NOT_READ)
   }
 
   /** Another thread may commit in the middle of it. */
@@ -168,7 +168,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Lets another thread write. Meanwhile all other writes wait, and the next long one lets them go first. */
+  /** Another thread writes. All other writes wait, for us and not for a busy file, and go before the next long one. */
   async #alone<T>(work: () => Promise<T>): Promise<T> {
     const before = this.#longWrites
     const { promise: ended, resolve: giveBack } = Promise.withResolvers<void>()
@@ -179,6 +179,7 @@ export class SqliteStore implements Store {
       return await work()
     } finally {
       this.#lentSince = null
+      for (const waiting of this.#waiting) waiting.since = performance.now()
       void this.#commitWaiting()
       giveBack()
     }

@@ -184,6 +184,29 @@ describe('claims in one call of postgres', () => {
     )
   })
 
+  test('while someone keeps rows locked, a release that needs them holds up nobody but the first time', async () => {
+    const [locked, free] = [await addProvider(100), await addProvider(100)]
+    const one = await start()
+    const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()]
+    await one.queue.submit(claim(locked, 1, first), ENTRY)
+    await one.queue.submit(claim(locked, 1, second), ENTRY)
+    await one.queue.submit(claim(free, 1, third), ENTRY)
+    await outside.query('begin')
+    await outside.query('select from providers where uuid = $1 for update', [locked])
+    const held = [one.queue.submit(release(first), ENTRY)]
+    // Its call has lost, and it is set aside.
+    await eventually(
+      async () => one.calls.lost + one.queue.length,
+      sum => sum === 2,
+    )
+    held.push(one.queue.submit(release(second), ENTRY))
+    await one.queue.submit(release(third), ENTRY)
+    assert.equal(one.calls.lost, 1)
+    await outside.query('rollback')
+    await Promise.all(held)
+    assert.equal((await rowOf(locked)).used, 0)
+  })
+
   test('what others did to a provider since it was read is found by the call, and each request is judged on the rows', async () => {
     const changes: [string, string | null][] = [
       ['update inventories set min_unit = 3, max_unit = 50', 'claim_violates_units'],

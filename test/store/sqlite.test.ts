@@ -1,6 +1,6 @@
 // What only the embedded store promises: one writer, one commit for many, and a file that one process serves.
 import assert from 'node:assert/strict'
-import { existsSync, linkSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, linkSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -157,6 +157,45 @@ test('when someone else keeps the file, a long transaction is told so, and the n
   await store.close()
 })
 
+test('who waited for a long transaction still has patience with someone outside', async () => {
+  const { store, path } = await openNew('patience.db')
+  const intruder = new DatabaseSync(path)
+  const stop = store.onCommit(() => {
+    intruder.exec('begin immediate')
+    setTimeout(() => intruder.exec('rollback'), limits.busyRetryMs / 2)
+    stop()
+  })
+  const long = store.write(
+    function* () {
+      yield* add('LONG')
+      for (const until = performance.now() + limits.busyMsMax; performance.now() < until;) yield []
+    },
+    { isLong: true },
+  )
+  await new Promise(resolve => setImmediate(resolve))
+  await Promise.all([long, store.write(() => add('SHORT'))])
+  intruder.close()
+  await store.close()
+})
+
+test('a file that is moved away is not made anew by a long transaction, and is written again when it is back', async () => {
+  const { store, path } = await openNew('moved.db')
+  const move = (from: string, to: string) => {
+    for (const part of ['', '-wal', '-shm']) renameSync(from + part, to + part)
+  }
+  move(path, `${path}.moved`)
+  await assert.rejects(
+    store.write(() => add('LONG'), { isLong: true }),
+    StoreUnavailable,
+  )
+  assert.ok(!existsSync(path))
+  move(`${path}.moved`, path)
+  await store.write(() => add('LONG'), { isLong: true })
+  const found = await store.read(() => all(sql.traitsLike({ pattern: 'LONG' })))
+  assert.equal(found.length, 1)
+  await store.close()
+})
+
 test('the log that grew behind an outside reader is given back when the reader is gone', async () => {
   const { store, path } = await openNew('log.db')
   const reader = new DatabaseSync(path)
@@ -271,6 +310,16 @@ test('a write that comes after the end is told so, and nobody else notices', asy
     store.write(function* () {}),
     StoreUnavailable,
   )
+})
+
+test('who waits for a busy file when the store is closed is told so', async () => {
+  const { store, path } = await openNew('closed.db')
+  const intruder = new DatabaseSync(path)
+  intruder.exec('begin immediate')
+  const pinged = assert.rejects(store.ping(), StoreUnavailable)
+  await store.close()
+  await pinged
+  intruder.close()
 })
 
 test('the database, its log and its lock are for their owner’s eyes only', async () => {

@@ -89,7 +89,9 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     }
     return new Promise((resolve, reject) => {
       const waiting = { request, entry, weight: weightOf(request), resolve, reject, asideSince: null }
-      if (needs(request, this.#held)) this.#setAside([waiting], null)
+      // Only its rows say what a release needs. While some are locked, it is tried beside the others, which go on.
+      const mayNeed = request.kind === 'release' && this.#held.size > 0
+      if (mayNeed || needs(request, this.#held)) this.#setAside([waiting], null)
       else this.#line([waiting])
     })
   }
