@@ -74,8 +74,13 @@ export class Backend {
   /** Ends its statement with this error. */
   async cancel(code: string, text: string): Promise<Rest> {
     this.#cancelledAs = { code, text }
+    const since = await this.#database.waitsSince(this.pid)
     await this.#database.cancel(this.pid)
-    return this.goOn()
+    this.#signal('SIGCONT')
+    // On a busy machine it takes a while to leave the line, and would be taken for one that waits again.
+    for (let now = since; now !== null && now === since; now = await this.#database.waitsSince(this.pid))
+      await realSleep(1)
+    return this.#isClosed ? this.#ended() : this.#rest()
   }
 
   /** Closes the connection. A process at work notices that only when it is done. */

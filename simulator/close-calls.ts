@@ -1,9 +1,10 @@
 // Mixes that are made for close calls: many at the same few rows, what is prolonged as it ends, and what is booked right
 // after another.
 import { tenant } from './clients/allocations.ts'
+import { enroller, planner, scribbler } from './clients/calendar.ts'
 import { claimer, rival } from './clients/claims.ts'
 import { type Estate, heir, keepsSlot, leavesMachine } from './clients/heirs.ts'
-import { stockkeeper } from './clients/inventories.ts'
+import { resizer, stockkeeper } from './clients/inventories.ts'
 import { clinger, lastMinuteLessee } from './clients/last-minute.ts'
 import { lessee, nodesOf } from './clients/leases.ts'
 import { lodger } from './clients/lodgers.ts'
@@ -21,6 +22,22 @@ export const swarm: Mix = async stage => {
     return [made[at % made.length]!]
   }
   return times(8, i => claimer({ ...common(stage), pauseMs: 80, providers: place(i % 2), spread: 0 }))
+}
+
+/** So long a small crowd is at the same provider. */
+const VISIT_MS = 250
+
+/** Small crowds, each of which changes a provider a few times and goes on: nothing repairs what memory has of it then. */
+export const strewn: Mix = async stage => {
+  const made = await providers(stage, 30, 60)
+  const began = stage.client.service.now()
+  const place = (crowd: number) => (now: number) =>
+    made[(Math.floor((now - began) / VISIT_MS) + crowd * 10) % made.length]!
+  const quick = { ...common(stage), pauseMs: 120 }
+  return times(3, crowd => [
+    ...times(2, () => claimer({ ...quick, providers: now => [place(crowd)(now)], spread: 0 })),
+    resizer({ ...quick, place: place(crowd), least: 40 }),
+  ]).flat()
 }
 
 /** Many on the same two providers and the same consumers, by all processes. */
@@ -83,4 +100,15 @@ export const heirs: Mix = async stage => {
 export const lodgers: Mix = async stage => {
   await leasable(stage, 6, 'lodging')
   return times(2, i => lodger({ ...common(stage), who: `lodger${i}`, resourceClass: 'lodging' }))
+}
+
+/** The calendar changes while it is read. */
+export const almanac: Mix = async stage => {
+  const made = await leasable(stage, 2, 'planned')
+  const quick = { ...common(stage), pauseMs: 150 }
+  return [
+    ...times(4, i => planner({ ...quick, who: `planner${i}`, resourceClass: 'planned' })),
+    ...times(2, () => scribbler({ ...quick, nodes: made })),
+    ...times(4, () => enroller(quick)),
+  ]
 }

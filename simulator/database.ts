@@ -156,6 +156,13 @@ export class Database {
     return new Map(rows.map(({ pid, by }) => [pid, by]))
   }
 
+  /** When it began to wait for the lock that it waits for, which tells one wait from the next; null if it waits for none. */
+  async waitsSince(pid: number): Promise<string | null> {
+    const text = 'select waitstart::text as since from pg_catalog.pg_locks where pid = $1 and not granted'
+    const [row] = await this.rows<{ since: string | null }>(text, [pid])
+    return row?.since ?? null
+  }
+
   async cancel(pid: number): Promise<void> {
     await this.rows('select pg_cancel_backend($1)', [pid])
   }

@@ -50,9 +50,10 @@ function atMoment(
   moment: Moment,
   what: string,
   spring: (line: Line) => void,
+  passesBelow = 8,
 ): string {
   const { owner } = chance.pick(processes)
-  const passes = chance.int(8)
+  const passes = chance.int(passesBelow)
   network.moments.wait({ owner, moment, passes, spring })
   return `${owner.name} ${what} when it is ${moment} for time ${passes + 1}`
 }
@@ -100,13 +101,14 @@ const KINDS = {
   'answer lost': (place: Place, chance: Stream) =>
     atMoment(place, chance, 'committed', 'loses the answer', line => line.breaks('ECONNRESET')),
   'release lost': (place: Place, chance: Stream) =>
-    atMoment(place, chance, 'released', 'loses the answer', line => line.breaks('ECONNRESET')),
+    atMoment(place, chance, 'released', 'loses the end of the answer', line => line.breaksMidway()),
   'commit lost': (place: Place, chance: Stream) =>
     atMoment(place, chance, 'committing', 'loses its connection', line => line.breaks('ECONNRESET')),
   'reading lost': (place: Place, chance: Stream) =>
     atMoment(place, chance, 'reading', 'loses its connection', line => line.breaks('ECONNRESET')),
+  /** Few wait. */
   'waiter lost': (place: Place, chance: Stream) =>
-    atMoment(place, chance, 'waiting', 'loses its connection', line => line.breaks('ECONNRESET')),
+    atMoment(place, chance, 'waiting', 'loses its connection', line => line.breaks('ECONNRESET'), 2),
   'cut off'(place: Place, chance: Stream) {
     const ms = chance.between(100, 2_500)
     const sparesListener = chance.happens(0.7)
@@ -133,6 +135,9 @@ const KINDS = {
     process.startAfter(chance.between(10, 300))
     return `${process.name} is killed and starts again`
   },
+  /** What it reads at its start takes long. */
+  'slow start': (place: Place, chance: Stream): string =>
+    `${KINDS.restart(place, chance)}, and ${KINDS.late(place, chance)}`,
   'pause at a moment'(place: Place, chance: Stream) {
     const ms = chance.between(3_000, 9_000)
     const moment = chance.pick(['committed', 'committed', 'in a transaction', 'reading'] as const)
@@ -241,12 +246,12 @@ export const MIXES: Record<string, Family> = {
       'late',
     ],
   },
-  answers: { kinds: ['answer lost', 'commit lost', 'release lost'], most: 8, roundMs: 3_000 },
+  answers: { kinds: ['answer lost', 'commit lost', 'release lost'], most: 6, roundMs: 1_200 },
   cuts: { kinds: ['cut off'], most: 6 },
   late: { kinds: ['late', 'late', 'deaf', 'listener lost', 'slow loading', 'slow loading'], most: 6, roundMs: 3_000 },
   readings: { kinds: ['reading lost'], most: 12, roundMs: 3_000 },
-  restarts: { kinds: ['restart', 'late', 'late'], roundMs: 3_000 },
-  waits: { kinds: ['waiter lost', 'late'], most: 8, roundMs: 3_000 },
+  restarts: { kinds: ['restart', 'slow start', 'slow start'], roundMs: 3_000 },
+  waits: { kinds: ['waiter lost', 'waiter lost', 'pieces', 'late'], most: 8, roundMs: 1_500 },
   pieces: { kinds: ['pieces', 'pieces', 'late'], most: 6, roundMs: 3_000 },
   zombies: { kinds: ['pause at a moment', 'zombie', 'zombie', 'slow machines', 'late'], most: 6, roundMs: 18_000 },
   outages: { kinds: ['database away', 'back late', 'slow'], roundMs: 12_000 },

@@ -69,6 +69,8 @@ export class Line implements Wire {
   /** The tables that its transaction has written to. */
   #touched = new Set<string>()
   #activity = 0
+  /** What the server said meanwhile, of the answers that are on their way. */
+  #notices: readonly Message[] = []
   /** For each answer to come: whether it says numbers that PostgreSQL made by itself. */
   readonly #hidden: boolean[] = []
 
@@ -124,6 +126,13 @@ export class Line implements Wire {
     if (!this.isClosed) this.hangUpAfter(0)
     this.isClosed = true
     this.#deliver(() => this.#socket.lost(Object.assign(new Error(`connection broken: ${code}`), { code })))
+  }
+
+  /** The same in the middle of an answer: what the server said before it was done has arrived. */
+  breaksMidway(): void {
+    const bytes = Buffer.concat(this.#notices.map(notice => notice.bytes))
+    if (bytes.length > 0) this.#deliver(() => this.#socket.deliver(bytes))
+    this.breaks('ECONNRESET')
   }
 
   #takeFromClient(message: Message): void {
@@ -232,6 +241,7 @@ export class Line implements Wire {
     network.waiting.delete(this)
     this.waitingSince = null
     const answers = this.backend.answers.splice(0)
+    this.#notices = answers.filter(({ type }) => type === 'N')
     this.#record(answers)
     if (this.backend.status === 'I') {
       this.xactSince = null

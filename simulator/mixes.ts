@@ -8,7 +8,7 @@ import { lessee, nodesOf, partsOf, poolKeeper, slotsOf } from './clients/leases.
 import { caretaker, deployer, machinist } from './clients/nodes.ts'
 import { Line, waiter } from './clients/queue.ts'
 import { intruder, onlooker } from './clients/strangers.ts'
-import { brink, heirs, jam, lodgers, pledges, swarm } from './close-calls.ts'
+import { almanac, brink, heirs, jam, lodgers, pledges, strewn, swarm } from './close-calls.ts'
 import type { Role } from './processes.ts'
 import { answered, common, hosts, leasable, type Mix, nodes, providers, times } from './stage.ts'
 
@@ -183,6 +183,8 @@ export const MIXES: Record<string, Mix> = {
   pledges,
   heirs,
   lodgers,
+  strewn,
+  almanac,
   /** The same clients as of nodes, but only the database goes away. */
   outage: machines,
 }
@@ -191,4 +193,5 @@ export const MIXES: Record<string, Mix> = {
 export const ROLES: Readonly<Record<string, readonly Role[]>> = {
   swarm: ['serve', 'api', 'api'],
   jam: ['serve', 'api', 'api', 'api'],
+  strewn: ['serve', 'api'],
 }

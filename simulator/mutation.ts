@@ -1,4 +1,5 @@
 // Runs mutants: each must be found within its number of seeds. One that survives is a gap in the checks.
+import type { Server } from './database.ts'
 import { Worker } from './employed.ts'
 import { isInSchema } from './mutate.ts'
 import { MUTANTS, mutantNamed } from './mutants.ts'
@@ -25,27 +26,30 @@ interface Fate {
 export async function runMutants({ names, workers, seeds, ...settings }: Settings): Promise<number> {
   const left = names.length > 0 ? names.map(mutantNamed) : [...MUTANTS]
   const { length } = left
-  // Starting a PostgreSQL takes longer than a seed, so all share one, but for mutants of the schema.
   await import('./time.ts')
   const { startServer } = await import('./database.ts')
-  const server = left.some(({ store }) => store !== 'sqlite') ? await startServer() : null
-  const shared = { ...(server && { HOLDFAST_SIMULATOR_POSTGRES: server.url('postgres') }) }
   const fates: Fate[] = []
   const work = async () => {
-    for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
-      const worker = new Worker(mutant.name, isInSchema(mutant) ? {} : shared)
-      const fate = await hunt(worker, mutant, settings.loadMs ?? loadMsOf(mutant), seeds ?? mutant.seeds)
-      fates.push(fate)
-      await worker.end()
-      const found = fate.seed === null ? 'SURVIVED' : `found by seed ${fate.seed}`
-      console.log(`${mutant.name}: ${found}${fate.text && `: ${fate.text.slice(0, 200)}`}`)
+    // Starting a PostgreSQL takes longer than a seed, so those that run one after the other share one, but for mutants of
+    // the schema. Two at the same time would not be the same runs again: they share transaction numbers, so each sees
+    // in a snapshot that the other has committed, and the lock that a commit with a notification takes.
+    let server: Server | null = null
+    try {
+      for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
+        if (mutant.store !== 'sqlite') server ??= await startServer()
+        const shared = server && !isInSchema(mutant) ? { HOLDFAST_SIMULATOR_POSTGRES: server.url('postgres') } : {}
+        const worker = new Worker(mutant.name, shared)
+        const fate = await hunt(worker, mutant, settings.loadMs ?? loadMsOf(mutant), seeds ?? mutant.seeds)
+        fates.push(fate)
+        await worker.end()
+        const found = fate.seed === null ? 'SURVIVED' : `found by seed ${fate.seed}`
+        console.log(`${mutant.name}: ${found}${fate.text && `: ${fate.text.slice(0, 200)}`}`)
+      }
+    } finally {
+      await server?.stop()
     }
   }
-  try {
-    await Promise.all(Array.from({ length: Math.min(workers, length) }, work))
-  } finally {
-    await server?.stop()
-  }
+  await Promise.all(Array.from({ length: Math.min(workers, length) }, work))
   const survivors = fates.filter(({ seed }) => seed === null)
   console.log(`${length - survivors.length} of ${length} mutants were found`)
   return survivors.length

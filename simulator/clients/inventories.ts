@@ -1,5 +1,6 @@
 // An operator of Placement: changes inventories and traits of providers under claims, and makes and removes providers.
 import { GONE, type Known, type Model } from '../model.ts'
+import type { Chance } from '../port.ts'
 import { type Actor, Client } from './actor.ts'
 
 interface Provider {
@@ -71,12 +72,7 @@ export function stockkeeper({ model, shared, until, pauseMs }: Options): Actor {
       },
       /** Of what others claim on: more or less of it, as far as it goes. */
       resize: async () => {
-        const uuid = chance.pick(shared)
-        const { status, body } = await client.get(`${url(uuid)}/inventories`)
-        if (status !== 200) return
-        const total = 4 + chance.int(16)
-        const given = { resource_provider_generation: body.resource_provider_generation, total }
-        await client.put(`${url(uuid)}/inventories/VCPU`, given)
+        await resize(client, chance, chance.pick(shared))
       },
       traits: async () => {
         const uuid = chance.pick(shared)
@@ -95,6 +91,31 @@ export function stockkeeper({ model, shared, until, pauseMs }: Options): Actor {
     const weighted = [acts.make, acts.stock, acts.stock, acts.remove, acts.resize, acts.traits, acts.look]
     while (service.now() < until) {
       await chance.pick(weighted)()
+      await service.sleep(chance.int(pauseMs))
+    }
+  }
+}
+
+async function resize(client: Client, chance: Chance, provider: string, least = 4): Promise<void> {
+  const url = `/placement/resource_providers/${provider}/inventories`
+  const { status, body } = await client.get(url)
+  if (status !== 200) return
+  const given = { resource_provider_generation: body.resource_provider_generation, total: least + chance.int(16) }
+  await client.put(`${url}/VCPU`, given)
+}
+
+interface Resizing extends Omit<Options, 'model' | 'shared'> {
+  /** The one that it changes now. */
+  place: (now: number) => string
+  least: number
+}
+
+/** Changes how much there is of what others claim on. */
+export function resizer({ place, until, pauseMs, least }: Resizing): Actor {
+  return async (service, chance, told) => {
+    const client = new Client(service, told)
+    while (service.now() < until) {
+      await resize(client, chance, place(service.now()), least)
       await service.sleep(chance.int(pauseMs))
     }
   }

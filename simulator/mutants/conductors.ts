@@ -15,7 +15,7 @@ export const conductorMutants: readonly Mutant[] = [
     mix: 'deploys',
     faults: 'zombies',
     load: 18,
-    seeds: 5,
+    seeds: 8,
   },
   {
     name: 'lost-answer-of-taking',
@@ -88,7 +88,7 @@ export const conductorMutants: readonly Mutant[] = [
     to: 'return !this.isLate || this.#backAt > performance.now()',
     mix: 'outage',
     faults: 'outages',
-    seeds: 6,
+    seeds: 8,
   },
   {
     name: 'no-take-over-of-nodes',

@@ -56,7 +56,7 @@ export const leaseMutants: readonly Mutant[] = [
     to: 'if (!lease) return null\n  // A late',
     mix: 'brink',
     faults: 'pieces',
-    seeds: 5,
+    seeds: 8,
   },
   {
     name: 'done-events-come-back',

@@ -30,7 +30,7 @@ export const memoryMutants: readonly Mutant[] = [
     to: '',
     mix: 'inventories',
     faults: 'late',
-    seeds: 5,
+    seeds: 10,
   },
   {
     name: 'fleet-brings-back-the-deleted',
@@ -40,7 +40,7 @@ export const memoryMutants: readonly Mutant[] = [
     to: 'this.#put(node)',
     mix: 'fleet',
     faults: 'late',
-    seeds: 5,
+    seeds: 10,
   },
   {
     name: 'fleet-drops-the-new',
@@ -50,7 +50,7 @@ export const memoryMutants: readonly Mutant[] = [
     to: 'return this.#read(this.#byProvider.keys() as never, everyNode({}))',
     mix: 'fleet',
     faults: 'late',
-    seeds: 5,
+    seeds: 10,
   },
   {
     name: 'fleet-older-read-wins',
@@ -60,7 +60,7 @@ export const memoryMutants: readonly Mutant[] = [
     to: '',
     mix: 'fleet',
     faults: 'late',
-    seeds: 5,
+    seeds: 10,
   },
   {
     name: 'calendar-drops-the-new',
@@ -68,9 +68,10 @@ export const memoryMutants: readonly Mutant[] = [
     file: 'src/leases/calendar/mirror.ts',
     from: 'if (!known || !leasable || leasable.version <= known.version) return false',
     to: 'if (!leasable || (known && leasable.version <= known.version)) return false',
-    mix: 'leases',
-    faults: 'connections',
-    seeds: 3,
+    mix: 'almanac',
+    faults: 'late',
+    load: 6,
+    seeds: 8,
   },
   {
     name: 'calendar-older-read-wins',
@@ -78,8 +79,9 @@ export const memoryMutants: readonly Mutant[] = [
     file: 'src/leases/calendar/mirror.ts',
     from: 'if (!isOlder) this.#put(leasable)',
     to: 'if (!isOlder || leasable.version >= 0) this.#put(leasable)',
-    mix: 'leases',
+    mix: 'almanac',
     faults: 'late',
+    load: 6,
     seeds: 5,
   },
   {

@@ -12,7 +12,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'return allocation && node && traits',
     mix: 'bookings',
     faults: 'none',
-    seeds: 3,
+    seeds: 6,
   },
   {
     name: 'grant-does-not-look-again',
@@ -22,7 +22,7 @@ export const promiseMutants: readonly Mutant[] = [
     to: 'return traits && isStillGood ? [{ allocation, node }] : []',
     mix: 'pledges',
     faults: 'late',
-    seeds: 5,
+    seeds: 10,
   },
   {
     name: 'end-without-looking-whether-it-moved',

@@ -12,7 +12,7 @@ export const tellingMutants: readonly Mutant[] = [
     to: "where action <> '' and (xid >= pg_snapshot_xmax(head.cursor));",
     mix: 'claims',
     faults: 'connections',
-    seeds: 3,
+    seeds: 6,
   },
   {
     name: 'seal-skips-an-entry',

@@ -175,6 +175,8 @@ export const limits = {
 
   // The most nodes in one answer, as clients have always known it.
   nodePageMax: 1_000,
+  // Far more than are deleted while the answer to one commit is on its way.
+  goneNodesMax: 10_000,
   // Placement's limit for a provider's traits, and so the node's.
   nodeTraitsMax: 50,
   // One JSON field of a node; a thousand nodes of this size still fit in memory.

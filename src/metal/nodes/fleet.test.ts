@@ -77,3 +77,10 @@ void test('nodes that are deleted, here or by others, are told', async () => {
   await reading
   assert.deepEqual(gone, [2, 3])
 })
+
+void test('a change that is heard of after the deletion that followed it brings no node back', async () => {
+  const { commit, revisions } = await fleetOf(node(1), node(2))
+  commit(2, null)
+  commit(2, node(2, 1))
+  assert.deepEqual(revisions(), { 1: 0 })
+})

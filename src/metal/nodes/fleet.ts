@@ -1,5 +1,6 @@
 // The nodes in memory, for matching allocations and for lists. Each commit here updates them; on PostgreSQL the feed brings the
 // changes of other processes. Whether a node is claimed is in the ledger's candidate table.
+import { limits } from '../../shared/limits.ts'
 import type { Change } from '../../store/change.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import type { PowerState, State } from '../../store/schema/states.ts'
@@ -109,6 +110,8 @@ export class Fleet {
   readonly #inOrder = new NodesInOrder<FleetNode>()
   /** For each read under way: the providers whose nodes were deleted since it began. A provider never comes back. */
   readonly #goneDuring = new Set<Set<ProviderId>>()
+  /** Providers whose nodes were deleted lately, the oldest first. */
+  readonly #gone = new Set<ProviderId>()
   #heardGone: (id: NodeId) => void = () => {}
 
   constructor(store: Store) {
@@ -116,6 +119,8 @@ export class Fleet {
   }
 
   load(): Promise<void> {
+    // A database that was restored may use their ids again.
+    this.#gone.clear()
     return this.#read([...this.#byProvider.keys()], everyNode({}))
   }
 
@@ -124,7 +129,8 @@ export class Fleet {
     for (const change of changes) {
       if (!('attached' in change) || change.room !== 'metal') continue
       if (change.attached === null) this.#drop(change.provider)
-      else this.#put(change.attached as FleetNode)
+      // The answer to a commit may come after that of a later one, on another connection.
+      else if (!this.#gone.has(change.provider)) this.#put(change.attached as FleetNode)
     }
   }
 
@@ -207,6 +213,8 @@ export class Fleet {
 
   #drop(provider: ProviderId): void {
     for (const gone of this.#goneDuring) gone.add(provider)
+    this.#gone.add(provider)
+    if (this.#gone.size > limits.goneNodesMax) this.#gone.delete(this.#gone.values().next().value!)
     const node = this.#byProvider.get(provider)
     if (node) {
       this.#inOrder.delete(node.id)
