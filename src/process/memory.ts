@@ -101,10 +101,8 @@ export class Memory {
   }
 
   #absorb(changes: readonly Change[]): void | Promise<void> {
-    this.fleet.absorb(changes)
-    const readings = [this.mirror.absorb(changes), this.calendar.absorb(changes)].filter(
-      reading => reading !== undefined,
-    )
+    const absorbed = [this.fleet, this.mirror, this.calendar].map(copy => copy.absorb(changes))
+    const readings = absorbed.filter(reading => reading !== undefined)
     const tell = () => this.#watchers.tell(changes.map(change => change.provider))
     if (readings.length === 0) return tell()
     return Promise.all(readings).then(tell)

@@ -79,8 +79,20 @@ void test('nodes that are deleted, here or by others, are told', async () => {
 })
 
 void test('a change that is heard of after the deletion that followed it brings no node back', async () => {
-  const { commit, revisions } = await fleetOf(node(1), node(2))
+  const { commit, revisions, answer } = await fleetOf(node(1), node(2))
   commit(2, null)
-  commit(2, node(2, 1))
+  const absorbed = commit(2, node(2, 1))
+  answer([])
+  await absorbed
   assert.deepEqual(revisions(), { 1: 0 })
+})
+
+void test('a new node may have the id of one that was deleted', async () => {
+  const { commit, revisions, answer } = await fleetOf(node(1), node(2))
+  commit(2, null)
+  const absorbed = commit(2, node(2, 1))
+  answer([node(2, 1)])
+  await absorbed
+  void commit(2, node(2, 2))
+  assert.deepEqual(revisions(), { 1: 0, 2: 2 })
 })

@@ -110,7 +110,7 @@ export class Fleet {
   readonly #inOrder = new NodesInOrder<FleetNode>()
   /** For each read under way: the providers whose nodes were deleted since it began. A provider never comes back. */
   readonly #goneDuring = new Set<Set<ProviderId>>()
-  /** Providers whose nodes were deleted lately, the oldest first. */
+  /** Providers whose nodes were deleted lately, the oldest first. SQLite may give their ids to others. */
   readonly #gone = new Set<ProviderId>()
   #heardGone: (id: NodeId) => void = () => {}
 
@@ -124,14 +124,16 @@ export class Fleet {
     return this.#read([...this.#byProvider.keys()], everyNode({}))
   }
 
-  /** Applies what this process has committed. */
-  absorb(changes: readonly Change[]): void {
+  /** Applies what this process has committed. If the answer came after the node was deleted, the database is asked. */
+  absorb(changes: readonly Change[]): void | Promise<void> {
+    const doubted: ProviderId[] = []
     for (const change of changes) {
       if (!('attached' in change) || change.room !== 'metal') continue
       if (change.attached === null) this.#drop(change.provider)
-      // The answer to a commit may come after that of a later one, on another connection.
-      else if (!this.#gone.has(change.provider)) this.#put(change.attached as FleetNode)
+      else if (this.#gone.has(change.provider)) doubted.push(change.provider)
+      else this.#put(change.attached as FleetNode)
     }
+    if (doubted.length > 0) return this.refresh(doubted)
   }
 
   /** Reads the nodes of these providers again. */
@@ -197,6 +199,7 @@ export class Fleet {
   #put(node: FleetNode): void {
     const before = this.#byProvider.get(node.provider_id)
     if (before && before.revision > node.revision) return
+    this.#gone.delete(node.provider_id)
     if (before) this.#remove(before.provider_id)
     this.#inOrder.put(node)
     this.#byProvider.set(node.provider_id, node)
