@@ -160,7 +160,7 @@ function supplyOf(count: number): Supply {
   const table = new CandidateTable()
   const units = { total: 1, reserved: 0, minUnit: 1, maxUnit: 1, stepSize: 1, allocationRatio: 1, used: 0 }
   const nodes = Array.from({ length: count }, (_, i) => fleetNode(i + 1))
-  fleet.absorb(nodes.map(attached))
+  void fleet.absorb(nodes.map(attached))
   table.load(
     nodes.map(({ provider_id: id, uuid }) => ({
       id,
@@ -181,7 +181,7 @@ const attached = (node: FleetNode) => ({ provider: node.provider_id, room: 'meta
 
 function occupy(fleet: Fleet, { provider_id }: FleetNode, instance_uuid: string | null): void {
   const node = fleet.ofProvider(provider_id)!
-  fleet.absorb([attached({ ...node, instance_uuid, revision: node.revision + 1 })])
+  void fleet.absorb([attached({ ...node, instance_uuid, revision: node.revision + 1 })])
 }
 
 const DAY_MS = 24 * HOUR_MS

@@ -15,7 +15,7 @@ export function supplyOf(sketches: readonly Sketch[]): Supply & { nodes: FleetNo
   const fleet = new Fleet(null as unknown as Store)
   const table = new CandidateTable()
   const nodes = sketches.map(({ traits: _, claimed: __, ...parts }, i) => fleetNode(i + 1, parts))
-  fleet.absorb(nodes.map(node => ({ provider: node.provider_id, room: 'metal', attached: node })))
+  void fleet.absorb(nodes.map(node => ({ provider: node.provider_id, room: 'metal', attached: node })))
   table.load(nodes.map((node, i) => snapshotOf(node, sketches[i]!)))
   return { fleet, table, nodes }
 }

@@ -28,8 +28,8 @@ for (const [what, read] of [
   void test(`a node that is created or changed while ${what} is read stays as committed`, async () => {
     const { fleet, commit, revisions, answer } = await fleetOf(node(1), node(2))
     const reading = read(fleet)
-    commit(3, node(3))
-    commit(2, node(2, 1))
+    void commit(3, node(3))
+    void commit(2, node(2, 1))
     answer([node(1), node(2)])
     await reading
     assert.deepEqual(revisions(), { 1: 0, 2: 1, 3: 0 })
@@ -39,9 +39,9 @@ for (const [what, read] of [
   void test(`a node that is deleted while ${what} is read does not come back`, async () => {
     const { fleet, commit, revisions, answer } = await fleetOf(node(1), node(2))
     const reading = read(fleet)
-    commit(2, null)
-    commit(3, node(3))
-    commit(3, null)
+    void commit(2, null)
+    void commit(3, node(3))
+    void commit(3, null)
     answer([node(1), node(2), node(3)])
     await reading
     assert.deepEqual(revisions(), { 1: 0 })
@@ -71,7 +71,7 @@ void test('nodes that are deleted, here or by others, are told', async () => {
   const { fleet, commit, answer } = await fleetOf(node(1), node(2), node(3))
   const gone: number[] = []
   fleet.onGone(id => gone.push(id))
-  commit(2, null)
+  void commit(2, null)
   const reading = fleet.load()
   answer([node(1)])
   await reading
@@ -80,7 +80,7 @@ void test('nodes that are deleted, here or by others, are told', async () => {
 
 void test('a change that is heard of after the deletion that followed it brings no node back', async () => {
   const { commit, revisions, answer } = await fleetOf(node(1), node(2))
-  commit(2, null)
+  void commit(2, null)
   const absorbed = commit(2, node(2, 1))
   answer([])
   await absorbed
@@ -89,7 +89,7 @@ void test('a change that is heard of after the deletion that followed it brings 
 
 void test('a new node may have the id of one that was deleted', async () => {
   const { commit, revisions, answer } = await fleetOf(node(1), node(2))
-  commit(2, null)
+  void commit(2, null)
   const absorbed = commit(2, node(2, 1))
   answer([node(2, 1)])
   await absorbed
