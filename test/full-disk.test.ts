@@ -72,6 +72,7 @@ describe('a server on SQLite', { concurrency: true }, () => {
           over.abort()
         }
         await load
+        t.diagnostic(`${seen.granted.length} claims granted, ${seen.refused} refused`)
         // Longer than the log is left alone after a commit.
         await sleep(limits.walIdleCheckpointMs * 1.25)
         expectStatus(await api.get(`/resource_providers/${provider}/inventories`), 200)
