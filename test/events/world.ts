@@ -40,7 +40,7 @@ export const ENTRY: Entry = {
 export async function startProcess(address: string, opened: AsyncDisposableStack): Promise<Process> {
   const store = address.startsWith('sqlite:')
     ? openStore(address)
-    : new PostgresStore(address, { origin: randomUUID(), patience: { lockMs: 200, silenceMs: 100 } })
+    : new PostgresStore(address, { origin: randomUUID(), patience: { lockMs: 200 } })
   opened.defer(() => store.close())
   const memory = new Memory({ store, log: pino({ level: 'silent' }), lagged: () => {}, woken: () => {} })
   opened.defer(() => memory.stop())

@@ -67,7 +67,9 @@ describe('claims in one call of postgres', () => {
 
   /** A process whose memory follows its own commits, and those of others only when it is told to read. */
   async function start(address = url): Promise<Process> {
-    const store = new PostgresStore(address, { origin: randomUUID(), patience: { silenceMs: 200, connectMs: 1_000 } })
+    // Behind the proxy answers are lost, which a less patient process finds out sooner.
+    const patience = address === url ? {} : { silenceMs: 200, connectMs: 1_000 }
+    const store = new PostgresStore(address, { origin: randomUUID(), patience })
     const mirror = new Mirror(store, () => {})
     await mirror.load()
     store.onCommit(({ changes }) => mirror.absorb(changes))
