@@ -44,7 +44,12 @@ export function lodger({ who, resourceClass, until }: Options): Actor {
 
     async function breakBoth(id: string, home: string, other: string): Promise<void> {
       const maintenance = (node: string) => `/baremetal/v1/nodes/${node}/maintenance`
-      for (const node of [home, other]) await client.put(maintenance(node), { reason: 'it broke' })
+      const broken = new Set<string>()
+      for (const node of [home, other]) {
+        const { outcome } = await client.put(maintenance(node), { reason: 'it broke' })
+        // Without an answer nobody knows whether it is in maintenance.
+        if (outcome === 'done') broken.add(node)
+      }
       await service.sleep(HEALED_MS)
       const [has, { body: node }] = [
         await nodesOf(id, service.now() + 1_000),
@@ -54,7 +59,8 @@ export function lodger({ who, resourceClass, until }: Options): Actor {
         client.found('healing', `lease ${id} lost node ${home}, with its machine on it`)
       if (node !== null && node.provision_state === 'active' && node.instance_uuid === null)
         client.found('healing', `node ${home} has the machine of lease ${id}, and belongs to nobody`)
-      if (has.includes(other)) client.found('healing', `lease ${id} still has ${other}, which is in maintenance`)
+      if (broken.has(other) && has.includes(other))
+        client.found('healing', `lease ${id} still has ${other}, which is in maintenance`)
       for (const one of [home, other]) await untilDone(client, () => client.del(maintenance(one)))
     }
 
