@@ -31,7 +31,7 @@ eachMetal('asking a machine', api => {
     expectStatus(await put('secure_boot', true), 202)
     await waitFor('secure boot is set', async () => (await states()).secure_boot === true)
     expectFault(await put('boot_mode', 'cassette'), 400)
-    expectFault(await put('secure_boot', 'perhaps'), 400)
+    for (const wrong of ['perhaps', 0, ['true']]) expectFault(await put('secure_boot', wrong), 400)
     expectFault(await api.put(`${below(node)}/states/boot_mode`, { target: 'bios' }, { version: '1.75' }), 404)
   })
 

@@ -50,7 +50,7 @@ putSecureBoot.operation = {
 } satisfies Operation
 
 export async function putSecureBoot(request: MetalRequest): Promise<Answer> {
-  const secure_boot = flagOf(String(targetIn(request, SECURE)))
+  const secure_boot = flagOf(targetIn(request, SECURE))
   if (secure_boot === null) throw refuse('Secure boot is true or false.')
   await orderOfMachine(request, { name: 'set_secure_boot', args: { secure_boot } })
   return accepted(request)

@@ -173,7 +173,7 @@ export async function postFlavor(request: ComputeRequest): Promise<Answer> {
 
 function newFlavor(given: Static<typeof FlavorBody>['flavor'], newUuid: () => string) {
   const { id, name, swap = 0, rxtx_factor = 1 } = given
-  const isPublic = flagOf(String(given['os-flavor-access:is_public'] ?? true))
+  const isPublic = flagOf(given['os-flavor-access:is_public'] ?? true)
   if (isPublic === null)
     throw refuse('Invalid input for field/attribute os-flavor-access:is_public: expected a boolean.')
   const factor = Number(rxtx_factor)

@@ -101,7 +101,7 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
   const only = hostOf(wanted, request)
   const image_id = imageOf(wanted)
   const id = flavorIdOf(wanted.flavorRef)
-  const returnsReservation = flagOf(String(wanted.return_reservation_id ?? false))
+  const returnsReservation = flagOf(wanted.return_reservation_id ?? false)
   if (returnsReservation === null) throw refuse('Invalid input for field/attribute return_reservation_id.')
   const { flavor, wish } = await context.store.read(function* () {
     if (only !== null) yield* requireTarget(only)

@@ -111,7 +111,7 @@ const FORCE_DOWN = 'force-down'
 function changeOf(action: string, given: Static<typeof ServiceBody>, { has }: ComputeRequest): HypervisorChange {
   const { disabled_reason: reason, forced_down } = given
   if (action === FORCE_DOWN && has.forcedDown) {
-    const isDown = flagOf(String(forced_down ?? ''))
+    const isDown = flagOf(forced_down)
     if (isDown === null) throw problem('compute_invalid', { reason: 'Missing forced_down field' })
     return { state: isDown ? 'down' : 'up' }
   }

@@ -93,8 +93,9 @@ export function requireFlagsOfReasons(named: Iterable<string>, attributes: Json)
 // Command-line clients send booleans as words.
 const TRUE = new Set(['true', 't', '1', 'yes', 'y', 'on'])
 const FALSE = new Set(['false', 'f', '0', 'no', 'n', 'off'])
-export const flagOf = (word: string): boolean | null => {
-  const lower = word.trim().toLowerCase()
+export const flagOf = (given: unknown): boolean | null => {
+  if (typeof given === 'boolean') return given
+  const lower = typeof given === 'string' ? given.trim().toLowerCase() : ''
   return TRUE.has(lower) ? true : FALSE.has(lower) ? false : null
 }
 const isFlagWord = (value: unknown) => typeof value === 'string' && flagOf(value) !== null
@@ -151,7 +152,7 @@ export function columnsOf(attributes: Json, drivers: Drivers): FromAttributes {
   }
 }
 
-const asFlag = (value: unknown): 0 | 1 => ((typeof value === 'string' ? flagOf(value) : value) ? 1 : 0)
+const asFlag = (value: unknown): 0 | 1 => (flagOf(value) ? 1 : 0)
 
 function chosenInterfaces(attributes: Json, drivers: Drivers): Record<string, string> {
   const driver = drivers.get(attributes['driver'] as string)
