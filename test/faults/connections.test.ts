@@ -89,18 +89,17 @@ describe('a store on a network that fails', () => {
   test('hears of others’ commits again after its connection has gone deaf', async () => {
     let news = 0
     const stop = store.onNews(() => news++)
+    const other = new PostgresStore(database, { origin: 'other' })
+    const isHeard = async () => {
+      const before = news
+      await other.write(() => wake('nodes'))
+      await sleep(50)
+      return news > before
+    }
+    await eventually(isHeard, heard => heard)
     proxy.silence()
     proxy.pass()
-    const other = new PostgresStore(database)
-    await eventually(
-      async () => {
-        const before = news
-        await other.write(() => wake('nodes'))
-        await sleep(50)
-        return news - before
-      },
-      heard => heard > 0,
-    )
+    await eventually(isHeard, heard => heard)
     stop()
     await other.close()
   })
