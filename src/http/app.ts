@@ -10,6 +10,7 @@ import { Admission, type AdmissionSettings } from './admission.ts'
 import { drainOnClose } from './drain.ts'
 import { isAddress, trustOf } from './forwarded.ts'
 import type { Streams } from './streams.ts'
+import { sendTogether } from './together.ts'
 import { asksForSocket, takeUpgrades } from './upgrades.ts'
 import { readPair, type TlsFiles } from './tls.ts'
 import { loggedUrl } from './logged-url.ts'
@@ -64,6 +65,7 @@ export async function createHttp(
   app.decorateRequest('held', null)
   app.decorateRequest('options', null)
   const draining = drainOnClose(app, config.lingerMs)
+  sendTogether(app.server)
   const trustsProxies = config.trustForwarded !== '0'
   // One hook, because each costs every request.
   app.addHook('onRequest', (request, reply, next) => {
