@@ -102,6 +102,8 @@ class OpenNodes {
 const NONE: ClassNodes = { all: new Map(), open: new OpenNodes() }
 
 export class Fleet {
+  /** Grows with each change of a node. */
+  version = 0
   readonly #store: Store
   readonly #byProvider = new Map<ProviderId, FleetNode>()
   readonly #byUuid = new Map<string, FleetNode>()
@@ -199,6 +201,7 @@ export class Fleet {
   #put(node: FleetNode): void {
     const before = this.#byProvider.get(node.provider_id)
     if (before && before.revision > node.revision) return
+    this.version++
     this.#gone.delete(node.provider_id)
     if (before) this.#remove(before.provider_id)
     this.#inOrder.put(node)
@@ -215,6 +218,7 @@ export class Fleet {
   }
 
   #drop(provider: ProviderId): void {
+    this.version++
     for (const gone of this.#goneDuring) gone.add(provider)
     this.#gone.add(provider)
     if (this.#gone.size > limits.goneNodesMax) this.#gone.delete(this.#gone.values().next().value!)

@@ -5,6 +5,7 @@ import { problem } from '../../problems/problem.ts'
 import type { Store } from '../../store/store.ts'
 import type { Access, View } from '../access.ts'
 import type { Fleet, FleetNode } from './fleet.ts'
+import { KeptPages, type NodePage } from './kept-pages.ts'
 import { listNodeKeys, type NodeFilter, type Page, type TraitFilter } from './list.ts'
 import { findNodeKey } from './rows.ts'
 import type { NodeShelf, ShelvedNode } from './shelf.ts'
@@ -24,12 +25,6 @@ interface Wanted {
   page: Page
 }
 
-interface NodePage {
-  nodes: readonly ShelvedNode[]
-  /** The uuid of its last node, when there is a next page. */
-  marker: string | null
-}
-
 const notFound = (name: string) => problem('metal_not_found', { what: 'Node', name })
 
 export class NodeReader {
@@ -37,12 +32,14 @@ export class NodeReader {
   readonly #fleet: Fleet
   readonly #shelf: NodeShelf
   readonly #isFresh: () => Promise<boolean>
+  readonly #kept: KeptPages
 
   constructor({ store, fleet, shelf, isFresh }: NodeReaderOptions) {
     this.#store = store
     this.#fleet = fleet
     this.#shelf = shelf
     this.#isFresh = isFresh
+    this.#kept = new KeptPages(fleet)
     fleet.onGone(id => shelf.forget(id))
   }
 
@@ -70,11 +67,8 @@ export class NodeReader {
     const { view, filter, traits, page } = wanted
     const matches = page.sortKey === 'id' ? matcherOf(view, filter, traits) : null
     if (matches && (await this.#isFresh())) {
-      const keys = this.#keysOf(matches, view, page)
-      const found = await this.#fetch(keys.slice(0, page.limit), now)
-      // Those that were read anew may no longer match. Behind one that is gone all are looked at again.
-      const nodes = found.filter((node, i) => isSame(node, keys[i]!) || matches(node))
-      return { nodes, marker: keys.length > page.limit ? keys.at(-2)!.uuid : null }
+      const wish = JSON.stringify([view, filter, page])
+      return this.#kept.get(wish, now) ?? (await this.#find(wish, wanted, matches, now))
     }
     const shelf = this.#shelf
     return this.#store.read(function* () {
@@ -82,6 +76,17 @@ export class NodeReader {
       const nodes = yield* shelf.fetch(keys.slice(0, page.limit), now)
       return { nodes, marker: keys.length > page.limit ? nodes.at(-1)!.uuid : null }
     })
+  }
+
+  async #find(wish: string, { view, page }: Wanted, matches: Matcher, now: number): Promise<NodePage> {
+    const { version } = this.#fleet
+    const keys = this.#keysOf(matches, view, page)
+    const found = await this.#fetch(keys.slice(0, page.limit), now)
+    // Those that were read anew may no longer match. Behind one that is gone all are looked at again.
+    const nodes = found.filter((node, i) => isSame(node, keys[i]!) || matches(node))
+    const shown = { nodes, marker: keys.length > page.limit ? keys.at(-2)!.uuid : null }
+    this.#kept.keep(wish, shown, version)
+    return shown
   }
 
   /** Those that are gone by now are left out. */
