@@ -72,7 +72,7 @@ explainAllocation.operation = {
   },
 } satisfies Operation
 
-/** `decided` holds the reasons at the time of the decision, `now` those at this moment. */
+/** `decided` holds the reasons at the time of the decision, `now` those at this moment. While it waits nothing is decided. */
 export async function explainAllocation(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
   const { context, now } = request
@@ -83,7 +83,7 @@ export async function explainAllocation(asked: OperatorRequest): Promise<Answer>
     }
   })
   const queue = row.state === 'allocating' ? await standsInLine(request, row.uuid) : null
-  const decided = row.reasons === null ? null : jsonIn(row.reasons)
+  const decided = row.state === 'allocating' || row.reasons === null ? null : jsonIn(row.reasons)
   const [allocation, reasons] = [shownAllocation(row, request), reasonsNow(context, row, held, now)]
   return {
     status: 200,
