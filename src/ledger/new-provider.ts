@@ -130,5 +130,6 @@ export function* createProvider(wanted: NewProvider, now: number): Write<Provide
     dedicated_to: null,
     created_at: now,
     updated_at: updated,
+    revision: placed!.revision,
   }
 }

@@ -8,6 +8,7 @@ import type { Schema } from '../store/schema.ts'
 import { type Command, command, inRow, type Query, query } from '../store/statement.ts'
 import {
   all,
+  later,
   mark,
   note,
   one,
@@ -32,13 +33,14 @@ export interface Provider {
   dedicated_to: string | null
   created_at: number
   updated_at: number | null
+  revision: number
 }
 
 const selectProviders = (db: Kysely<Schema>) =>
   db
     .selectFrom('providers as p')
     .select(['p.id', 'p.uuid', 'p.name', 'p.generation', 'p.parent_id', 'p.managed_by', 'p.dedicated_to'])
-    .select(['p.created_at', 'p.updated_at'])
+    .select(['p.created_at', 'p.updated_at', 'p.revision'])
     .select(sql<ProviderId>`p.root_id`.as('root_id'))
     .select(inRow<string | null>('providers', 'uuid', 'p.parent_id').as('parent_uuid'))
     .select(inRow<string>('providers', 'uuid', 'p.root_id').as('root_uuid'))
@@ -183,8 +185,9 @@ export const markProvider = (
 ) => mark(subject('provider', uuid, became, { before, after, data: { name, ...data } }))
 
 /** For a change that raises the provider's generation. */
-export function bumpGeneration(provider: Provider, now: number, ...news: readonly ProviderNews[]): Write<number> {
-  return bumpAfter({ commands: [] }, provider, now, ...news)
+export function* bumpGeneration(provider: Provider, now: number, ...news: readonly ProviderNews[]): Write<number> {
+  const bumped = yield* one(bump({ id: provider.id, by: 1, now }))
+  return yield* tellBumped({ ...provider, ...bumped! }, undefined, news)
 }
 
 /** What a change writes before the generation is raised, and the parts that copies of the ledger may replace by it. */
@@ -193,20 +196,25 @@ interface Writes {
   parts?: SnapshotParts
 }
 
-/** Like bumpGeneration, after these commands in the same burst. */
+/** Like bumpGeneration, and both go with the commit. The provider was locked, and the transaction changes it once. */
 export function* bumpAfter(
   { commands, parts }: Writes,
   provider: Provider,
   now: number,
   ...news: readonly ProviderNews[]
 ): Write<number> {
-  const bumped = (yield [...commands, bump({ id: provider.id, by: 1, now })]).at(-1)!
-  const [{ generation: after, revision }] = bumped.rows as [{ generation: number; revision: number }]
+  yield* later([...commands, bump({ id: provider.id, by: 1, now })])
+  const [generation, revision] = [provider.generation + 1, provider.revision + 1]
+  return yield* tellBumped({ ...provider, generation, revision }, parts, news)
+}
+
+function* tellBumped(after: Provider, parts: SnapshotParts | undefined, news: readonly ProviderNews[]): Write<number> {
+  const { id, generation, revision } = after
   // Whose traits they are matters where the provider has an owner: then it is read again.
-  const isPlain = parts !== undefined && provider.managed_by === null
-  yield* note([{ provider: provider.id, ...(isPlain && { revision, generation: after, parts }) }])
-  for (const one of news) yield* markProvider(provider, { before: after - 1, after }, one)
-  return after
+  const isPlain = parts !== undefined && after.managed_by === null
+  yield* note([{ provider: id, ...(isPlain && { revision, generation, parts }) }])
+  for (const one of news) yield* markProvider(after, { before: generation - 1, after: generation }, one)
+  return generation
 }
 
 /** For a change that doesn't raise the provider's generation. */

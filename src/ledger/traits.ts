@@ -151,14 +151,15 @@ export function* setProviderTraits(
     })
   }
   const own = provider.managed_by === null ? names : placementsPart(provider, names, present)
-  const { writes, news } = changeOf({ provider, wanted: wantedOf(own, named), present, origin: PLACEMENT })
+  const wanted = wantedOf(own, named)
+  const { writes, news } = changeOf({ provider, wanted, present, origin: PLACEMENT })
   let after = provider.generation
-  const byId = wantedOf(own, named).sort((a, b) => a.id - b.id)
+  const byId = wanted.toSorted((a, b) => a.id - b.id)
   const isOurs = present.every(trait => trait.origin === PLACEMENT)
   const parts = isOurs && { parts: { traits: byId.map(trait => trait.name) } }
   if (news) after = yield* bumpAfter({ commands: writes, ...parts }, provider, now, news)
   else if (writes.length > 0) yield* silently(provider, writes)
-  return { generation: after, traits: yield* all(traitsOfProvider({ provider: provider.id })) }
+  return { generation: after, traits: isOurs ? wanted : yield* all(traitsOfProvider({ provider: provider.id })) }
 }
 
 /** What of a wanted set is Placement's to have on a provider with an owner. The rest must be just what the owner gave. */
