@@ -99,7 +99,7 @@ export interface Reasons {
 export interface AllocationExplained {
   allocation: Allocation
   state: Allocation['state']
-  /** The reasons at the time of the decision. */
+  /** The reasons at the time of the decision. Null while it waits. */
   decided: Reasons | null
   now: Reasons
   /** How many wait before it for the same nodes. An older server doesn't say. */

@@ -16,6 +16,7 @@ async function serving(listener: RequestListener) {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
+    port,
     ask: (request: string) => {
       const socket = connect(port, '127.0.0.1')
       socket.write(request)
@@ -62,4 +63,14 @@ test('an answer in parts arrives whole', async () => {
   const answer = await server.ask(LAST)
   assert.ok(answer.includes('a'.repeat(100_000)) && answer.includes('b'.repeat(100_000)))
   assert.match(answer, /c\r\n0\r\n\r\n$/)
+})
+
+test('a client that sends several requests and closes its half gets all answers', async () => {
+  let count = 0
+  using server = await serving((_request, response) => void response.end(`answer ${++count}.`))
+  const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.end(GET.repeat(5))
+  const answers = await text(socket)
+  socket.destroy()
+  assert.deepEqual(answers.match(/answer \d/g), ['answer 1', 'answer 2', 'answer 3', 'answer 4', 'answer 5'])
 })

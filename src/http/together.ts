@@ -18,4 +18,8 @@ export function sendTogether(server: Server): void {
       ready.push(socket)
     }
   })
+  // Who sends without waiting for answers may also close its half without waiting: then only what has left is sent.
+  server.on('request', ({ socket }, response) => {
+    if (response.socket === null) delete (socket as Partial<Socket>).uncork
+  })
 }

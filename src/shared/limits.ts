@@ -190,7 +190,8 @@ export const limits = {
   textsPerNodeMax: 4,
   // Pages of nodes that nothing has changed since. A fleet of 10,000 has ten; they share its nodes with the shelf.
   keptPagesMax: 16,
-  // Lists as they were sent last, for clients that ask again: 32 MB at the most. One of 1,000 nodes with two fields has 300 kB.
+  // Lists as they were sent last, for clients that ask again: 64 MB at the most, with the texts that they were made of.
+  // One of 1,000 nodes with two fields has 300 kB.
   keptListsMax: 32,
   keptListBytesMax: 1024 * 1024,
   // Cached writers of nodes: versions × fields × hosts × what is hidden.
