@@ -18,7 +18,8 @@ export const limits = {
   bodiesBytesMax: 64 * 1024 * 1024,
   // Large answers that clients have not read yet: four of the largest, so that slow readers can't fill the memory.
   answersBytesMax: 512 * 1024 * 1024,
-  // A client that reads nothing of a large answer for so long is gone, or in the way of others.
+  // A client that reads nothing of a large answer for so long is gone, or in the way of others. Node notices it after twice
+  // the time if something was sent meanwhile.
   answerIdleMsMax: 60_000,
   // Longer bodies of many members are read, parsed and checked in turns. Up to here all of it takes a few milliseconds.
   bodyBytesPerTurn: 128 * 1024,
