@@ -321,9 +321,11 @@ export class Line implements Wire {
     const since = this.#activity
     if (this.#idleMs === 0) return
     this.#network.at(this.#idleMs, () => {
-      if (this.#activity !== since || this.isClosed) return
+      // Of a silent one the server doesn't know that its client has given it up.
+      if (this.#activity !== since || (this.isClosed && !this.isSilent)) return
       const text = 'terminating connection due to idle-in-transaction timeout'
       this.#network.history.add(this.name, text)
+      if (this.isClosed) return this.hangUpAfter(0)
       this.#deliver(() => this.#socket.deliver(protocol.failure('FATAL', '25P03', text)))
       this.breaks('ECONNRESET')
     })
