@@ -6,7 +6,7 @@ import { liveness } from './checks/liveness.ts'
 import { Locks } from './checks/locks.ts'
 import { memoryEqualsDatabase } from './checks/memory.ts'
 import { withinLimit } from './checks/quota.ts'
-import { LIMITED, MIXES } from './mixes.ts'
+import { LIMITED, mixNamed } from './mixes.ts'
 import { Model } from './model.ts'
 import type { Chance, Finding, Service } from './port.ts'
 
@@ -31,8 +31,7 @@ export class Cast {
   #actors: readonly Actor[] = []
 
   constructor(options: Options) {
-    if (!MIXES[options.mix])
-      throw new Error(`there is no mix '${options.mix}'; there are ${Object.keys(MIXES).join(', ')}`)
+    mixNamed(options.mix)
     this.#options = options
   }
 
@@ -41,7 +40,7 @@ export class Cast {
     const { mix, service, chance, told, loadMs = 10_000, pauseMs = 600, toleranceMs = 1_000 } = this.#options
     const client = new Client(service, told)
     const stage = { client, chance: chance.stream('stage'), model: this.#model, loadMs, pauseMs, toleranceMs }
-    this.#actors = await MIXES[mix]!(stage)
+    this.#actors = await mixNamed(mix)(stage)
   }
 
   /** Resolves when all clients have ended. One that fails is a finding, and the others go on. */

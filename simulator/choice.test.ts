@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ANY, chosen } from './choice.ts'
-import { MIXES as FAULTS } from './faults.ts'
-import { MIXES } from './mixes.ts'
+import { ANY, areFaults, chosen, isMix } from './choice.ts'
+import { AIMED as AIMED_FAULTS, MIXES as FAULTS } from './faults.ts'
+import { AIMED, MIXES } from './mixes.ts'
 
 void test('as many seeds as there are pairs meet each mix with all faults', () => {
   const pairs = Object.keys(MIXES).length * Object.keys(FAULTS).length
@@ -21,4 +21,17 @@ void test('every seed after as many as there are mixes, and one more, has anothe
 
 void test('what is named is what runs', () => {
   assert.deepEqual(chosen(5, { mix: 'queue', faults: 'none' }), { mix: 'queue', faults: 'none' })
+})
+
+void test('what is aimed at certain bugs runs by its name, and no seed chooses it', () => {
+  assert.ok(Object.keys(AIMED).every(isMix) && Object.keys(AIMED_FAULTS).every(areFaults))
+  assert.deepEqual(
+    Object.keys(AIMED).filter(name => name in MIXES),
+    [],
+  )
+  assert.deepEqual(
+    Object.keys(AIMED_FAULTS).filter(name => name in FAULTS),
+    [],
+  )
+  assert.deepEqual([isMix('toString'), areFaults('toString')], [false, false])
 })

@@ -8,6 +8,7 @@ import { resizer, stockkeeper } from './clients/inventories.ts'
 import { clinger, lastMinuteLessee } from './clients/last-minute.ts'
 import { lessee, nodesOf } from './clients/leases.ts'
 import { lodger } from './clients/lodgers.ts'
+import { passerBy } from './clients/passers-by.ts'
 import { common, hosts, leasable, type Mix, nodes, providers, times } from './stage.ts'
 
 /** So long all are at the same provider. */
@@ -39,6 +40,9 @@ export const strewn: Mix = async stage => {
     resizer({ ...quick, place: place(crowd), least: 40 }),
   ]).flat()
 }
+
+/** Providers that several processes change at the same time, once, and then nobody: nothing repairs what memory has of them. */
+export const passing: Mix = async stage => times(6, () => passerBy(common(stage)))
 
 /** Many on the same two providers and the same consumers, by all processes. */
 export const jam: Mix = async stage => {

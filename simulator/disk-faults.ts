@@ -1,7 +1,9 @@
 // What goes wrong on purpose with one process and its file.
 import type { Stream } from './chance.ts'
 import type { Disk } from './disk.ts'
-import { type Catalogue, COMMON, later, type Scene } from './faults.ts'
+import type { Catalogue } from './faults.ts'
+import { COMMON } from './network-faults.ts'
+import { later, type Scene } from './scene.ts'
 
 interface Place extends Scene {
   disk: Disk
@@ -62,6 +64,7 @@ const MIXES: Record<string, readonly Kind[]> = {
 }
 
 export const diskFaults = (place: Place): Catalogue => ({
-  kindsOf: mix => MIXES[mix]!,
+  // Those that are aimed are of the network.
+  kindsOf: mix => MIXES[mix] ?? [],
   happen: (kind, chance) => KINDS[kind as Kind](place, chance),
 })

@@ -1,27 +1,11 @@
 // Everything that goes wrong on purpose: a list of faults from the seed, each with its time and its own choices, so that
 // any of them can be left out without changing the others.
 import type { Stream } from './chance.ts'
-import type { Ground } from './ground.ts'
-import type { History } from './history.ts'
-import { type Machines, STEP_MS } from './machines.ts'
-import type { Moment } from './moments.ts'
-import { CUTS, type Network } from './network.ts'
-import type { Process } from './processes.ts'
-import type { Line } from './line.ts'
-import { Owner, type World } from './world.ts'
-
-/** Where faults happen, whatever the ground. */
-export interface Scene {
-  world: World
-  ground: Ground
-  machines: Machines
-  processes: readonly Process[]
-  history: History
-}
-
-interface Place extends Scene {
-  network: Network
-}
+import { AIMED_KINDS } from './aimed-faults.ts'
+import { STEP_MS } from './machines.ts'
+import { KINDS } from './network-faults.ts'
+import { natureOf, type Place, type Scene, setNature } from './scene.ts'
+import { Owner } from './world.ts'
 
 export interface Fault {
   number: number
@@ -37,187 +21,8 @@ export interface Catalogue {
   happen: (kind: string, chance: Stream) => string
 }
 
-type Kind = keyof typeof KINDS
-
-/** For some time: the end comes with the end of the faults at the latest. */
-export const later = (place: Scene, ms: number, end: () => void) => place.world.after(ms, NATURE.get(place.world)!, end)
-const NATURE = new WeakMap<World, Owner>()
-
-/** Waits for a process to come to such a moment some times. */
-function atMoment(
-  { network, processes }: Place,
-  chance: Stream,
-  moment: Moment,
-  what: string,
-  spring: (line: Line) => void,
-  passesBelow = 8,
-): string {
-  const { owner } = chance.pick(processes)
-  const passes = chance.int(passesBelow)
-  network.moments.wait({ owner, moment, passes, spring })
-  return `${owner.name} ${what} when it is ${moment} for time ${passes + 1}`
-}
-
-/** What fails on any ground. */
-export const COMMON = {
-  pause(place: Scene, chance: Stream) {
-    const process = chance.pick(place.processes)
-    const { owner } = process
-    const ms = chance.between(200, 14_000)
-    owner.isPaused = true
-    later(place, ms, () => place.world.resume(owner))
-    return `${process.name} is paused for ${Math.round(ms)} ms`
-  },
-  machines(place: Scene, chance: Stream) {
-    const ms = chance.between(1_000, 15_000)
-    Object.assign(place.machines, { failures: chance.between(0, 0.5), hangs: chance.between(0, 0.3) })
-    later(place, ms, () => Object.assign(place.machines, { failures: 0, hangs: 0 }))
-    return `machines fail and hang for ${Math.round(ms)} ms`
-  },
-}
-
-/** Does its damage; returns what to say of it. */
-const KINDS = {
-  ...COMMON,
-  crash({ processes }: Place, chance: Stream) {
-    const process = chance.pick(processes)
-    const socketsMs = chance.happens(0.5) ? 0 : chance.between(100, 8_000)
-    process.crash(socketsMs)
-    process.startAfter(chance.between(50, 5_000))
-    return `${process.name} crashes, its sockets close after ${Math.round(socketsMs)} ms`
-  },
-  'kill connection'({ network, processes }: Place, chance: Stream) {
-    const { owner } = chance.pick(processes)
-    const lines = network.linesOf(owner).filter(line => !line.isClosed)
-    if (lines.length > 0) chance.pick(lines).breaks('ECONNRESET')
-    return `a connection of ${owner.name} is killed`
-  },
-  'silent connection'({ network, processes }: Place, chance: Stream) {
-    const { owner } = chance.pick(processes)
-    const lines = network.linesOf(owner).filter(line => !line.isClosed)
-    if (lines.length > 0) chance.pick(lines).isSilent = true
-    return `a connection of ${owner.name} goes silent`
-  },
-  'answer lost': (place: Place, chance: Stream) =>
-    atMoment(place, chance, 'committed', 'loses the answer', line => line.breaks('ECONNRESET')),
-  'release lost': (place: Place, chance: Stream) =>
-    atMoment(place, chance, 'released', 'loses the end of the answer', line => line.breaksMidway()),
-  'commit lost': (place: Place, chance: Stream) =>
-    atMoment(place, chance, 'committing', 'loses its connection', line => line.breaks('ECONNRESET')),
-  'reading lost': (place: Place, chance: Stream) =>
-    atMoment(place, chance, 'reading', 'loses its connection', line => line.breaks('ECONNRESET')),
-  /** Few wait. */
-  'waiter lost': (place: Place, chance: Stream) =>
-    atMoment(place, chance, 'waiting', 'loses its connection', line => line.breaks('ECONNRESET'), 2),
-  'cut off'(place: Place, chance: Stream) {
-    const ms = chance.between(100, 2_500)
-    const sparesListener = chance.happens(0.7)
-    return atMoment(place, chance, 'committed', `is cut off for ${Math.round(ms)} ms`, ({ owner }) => {
-      place.network.cutOff.add(owner)
-      for (const line of place.network.linesOf(owner))
-        if (!line.isClosed && !(sparesListener && line.isListening)) line.breaks('ECONNRESET')
-      later(place, ms, () => place.network.cutOff.delete(owner))
-    })
-  },
-  'crash at a moment'(place: Place, chance: Stream) {
-    const socketsMs = chance.happens(0.5) ? 0 : chance.between(100, 8_000)
-    const startMs = chance.between(50, 3_000)
-    const moment = chance.pick(['committed', 'in a transaction', 'waiting'] as const)
-    return atMoment(place, chance, moment, 'crashes', ({ owner }) => {
-      const process = place.processes.find(each => each.owner === owner)
-      process?.crash(socketsMs)
-      process?.startAfter(startMs)
-    })
-  },
-  restart({ processes }: Place, chance: Stream) {
-    const process = chance.pick(processes)
-    process.crash()
-    process.startAfter(chance.between(10, 300))
-    return `${process.name} is killed and starts again`
-  },
-  /** What it reads at its start takes long. */
-  'slow start': (place: Place, chance: Stream): string =>
-    `${KINDS.restart(place, chance)}, and ${KINDS.late(place, chance)}`,
-  'pause at a moment'(place: Place, chance: Stream) {
-    const ms = chance.between(3_000, 9_000)
-    const moment = chance.pick(['committed', 'committed', 'in a transaction', 'reading'] as const)
-    return atMoment(place, chance, moment, `is paused for ${Math.round(ms)} ms`, ({ owner }) => {
-      owner.isPaused = true
-      later(place, ms, () => place.world.resume(owner))
-    })
-  },
-  'listener lost'({ network, processes }: Place, chance: Stream) {
-    const { owner } = chance.pick(processes)
-    for (const line of network.linesOf(owner)) if (line.isListening && !line.isClosed) line.breaks('ECONNRESET')
-    return `the connection on which ${owner.name} listens is killed`
-  },
-  late(place: Place, chance: Stream) {
-    const ms = chance.between(1_000, 5_000)
-    place.network.late = { share: chance.between(0.1, 0.5), ms: chance.between(100, 1_500) }
-    later(place, ms, () => (place.network.late = { share: 0, ms: 0 }))
-    return `some answers are late for ${Math.round(ms)} ms`
-  },
-  /** It reads everything again, and that takes long. */
-  'slow loading': (place: Place, chance: Stream): string =>
-    `${KINDS['listener lost'](place, chance)}, and ${KINDS.late(place, chance)}`,
-  pieces(place: Place, chance: Stream) {
-    const ms = chance.between(1_000, 4_000)
-    place.network.cuts = { share: 0.9, ms: chance.between(5, 150) }
-    later(place, ms, () => (place.network.cuts = CUTS))
-    return `bursts travel in pieces for ${Math.round(ms)} ms`
-  },
-  /** It wakes up in the middle of a write, after others have given it up, and while they are at the same step. */
-  zombie(place: Place, chance: Stream) {
-    const ms = chance.between(6_000, 9_000)
-    return atMoment(place, chance, 'in a transaction', `is paused for ${Math.round(ms)} ms`, ({ owner }) => {
-      owner.isPaused = true
-      place.machines.stepMs = 12_000
-      later(place, ms, () => place.world.resume(owner))
-    })
-  },
-  'slow machines'(place: Place, chance: Stream) {
-    const ms = chance.between(2_000, 10_000)
-    place.machines.stepMs = 8_000
-    later(place, ms, () => (place.machines.stepMs = STEP_MS))
-    return `steps take long for ${Math.round(ms)} ms`
-  },
-  'database away'(place: Place, chance: Stream) {
-    const ms = chance.between(100, 9_000)
-    place.network.isAway = true
-    for (const line of place.network.lines) if (!line.isClosed) line.breaks('ECONNRESET')
-    later(place, ms, () => (place.network.isAway = false))
-    return `the database is away for ${Math.round(ms)} ms`
-  },
-  /** All were silent, and one still is when the others are back. */
-  'back late'(place: Place, chance: Stream) {
-    const { owner } = chance.pick(place.processes)
-    const [ms, more] = [chance.between(4_000, 6_500), chance.between(600, 2_500)]
-    place.network.isAway = true
-    for (const line of place.network.lines) if (!line.isClosed) line.breaks('ECONNRESET')
-    place.network.cutOff.add(owner)
-    later(place, ms, () => (place.network.isAway = false))
-    later(place, ms + more, () => place.network.cutOff.delete(owner))
-    return `the database is away for ${Math.round(ms)} ms, for ${owner.name} ${Math.round(more)} ms longer`
-  },
-  slow(place: Place, chance: Stream) {
-    const ms = chance.between(500, 6_000)
-    place.network.slowMs = chance.between(20, 1_500)
-    later(place, ms, () => (place.network.slowMs = 0))
-    return `the network is slow for ${Math.round(ms)} ms`
-  },
-  deaf(place: Place, chance: Stream) {
-    const ms = chance.between(1_000, 20_000)
-    place.network.notificationLoss = 1
-    later(place, ms, () => (place.network.notificationLoss = 0))
-    return `notifications are lost for ${Math.round(ms)} ms`
-  },
-  skew({ processes }: Place, chance: Stream) {
-    const { owner } = chance.pick(processes)
-    owner.skewMs += chance.between(-2_000, 2_000)
-    return `the clock of ${owner.name} jumps to ${Math.round(owner.skewMs)} ms`
-  },
-} satisfies Record<string, (place: Place, chance: Stream) => string>
-
+const EACH = { ...KINDS, ...AIMED_KINDS }
+type Kind = keyof typeof EACH
 const ALL = Object.keys(KINDS) as Kind[]
 
 interface Family {
@@ -258,18 +63,24 @@ export const MIXES: Record<string, Family> = {
   machines: { kinds: ['machines', 'crash'], roundMs: 9_000 },
 }
 
+/** Aimed at certain bugs: none of a seed's own choice, so that other seeds stay as they are. */
+export const AIMED: Record<string, Family> = {
+  stalls: { kinds: ['stall'], most: 10, roundMs: 3_000 },
+}
+
+const familyOf = (mix: string): Family => (MIXES[mix] ?? AIMED[mix])!
 const ROUND_MS = 5_000
-export const roundMsOf = (mix: string): number => MIXES[mix]!.roundMs ?? ROUND_MS
+export const roundMsOf = (mix: string): number => familyOf(mix).roundMs ?? ROUND_MS
 
 /** Of a run on PostgreSQL. */
 export const networkFaults = (place: Place): Catalogue => ({
-  kindsOf: mix => MIXES[mix]!.kinds,
-  happen: (kind, chance) => KINDS[kind as Kind](place, chance),
+  kindsOf: mix => familyOf(mix).kinds,
+  happen: (kind, chance) => EACH[kind as Kind](place, chance),
 })
 
 export function faultsOf(mix: string, { kindsOf }: Catalogue, chance: Stream, loadMs: number): Fault[] {
   const kinds = kindsOf(mix)
-  const { most = 4 } = MIXES[mix]!
+  const { most = 4 } = familyOf(mix)
   if (kinds.length === 0) return []
   const rounds = Math.ceil(loadMs / roundMsOf(mix))
   const count = Array.from({ length: rounds }, () => 1 + chance.int(most)).reduce((a, b) => a + b)
@@ -288,7 +99,7 @@ export function unleash(
   chance: Stream,
 ): void {
   const nature = new Owner('nature', chance)
-  NATURE.set(world, nature)
+  setNature(world, nature)
   for (const { number, at, kind, chance } of faults) {
     if (left.has(number)) continue
     world.after(at, nature, () => history.add('fault', `${number}: ${happen(kind, chance)}`))
@@ -298,7 +109,7 @@ export function unleash(
 /** From now on nothing goes wrong. */
 export function heal({ world, ground, machines, processes, history }: Scene): void {
   history.add('fault', 'all faults are over')
-  NATURE.get(world)!.isDead = true
+  natureOf(world).isDead = true
   ground.heal()
   Object.assign(machines, { failures: 0, hangs: 0, stepMs: STEP_MS })
   for (const process of processes) {

@@ -49,9 +49,10 @@ export const storeMutants: readonly Mutant[] = [
     file: 'src/store/feed.ts',
     from: '(xid >= pg_snapshot_xmax($1::pg_snapshot) or xid = any(array(select pg_snapshot_xip($1::pg_snapshot))))\n    and origin',
     to: '(xid >= pg_snapshot_xmax($1::pg_snapshot))\n    and origin',
-    mix: 'claims',
-    faults: 'connections',
-    seeds: 6,
+    mix: 'passing',
+    faults: 'stalls',
+    load: 6,
+    seeds: 5,
   },
   {
     name: 'feed-cursor-moves-first',
