@@ -1,7 +1,18 @@
 // Faults that wait for the one bad moment of a certain bug.
 import type { Stream } from './chance.ts'
 import type { Line } from './line.ts'
+import { KINDS } from './network-faults.ts'
 import { atMoment, later, type Place } from './scene.ts'
+
+/** Memory reads all nodes, or a page of all providers. */
+const LOADING = /"revision" from "nodes" order by "id"|\bjson_agg\("p"\."id"\)/
+
+function lateOf(place: Place, chance: Stream, of: RegExp, mostMs: number): string {
+  const ms = chance.between(1_000, 3_000)
+  place.network.late = { share: 0.9, ms: chance.between(200, mostMs), of }
+  later(place, ms, () => (place.network.late = { share: 0, ms: 0 }))
+  return `is late for ${Math.round(ms)} ms`
+}
 
 const pause =
   (place: Place, ms: number) =>
@@ -11,6 +22,11 @@ const pause =
   }
 
 export const AIMED_KINDS = {
+  /** It reads everything again. */
+  'long loading': (place: Place, chance: Stream): string =>
+    `${KINDS['listener lost'](place, chance)}, and what it loads ${lateOf(place, chance, LOADING, 2_000)}`,
+  'long start': (place: Place, chance: Stream): string =>
+    `${KINDS.restart(place, chance)}, and what it loads ${lateOf(place, chance, LOADING, 2_000)}`,
   /** Others commit meanwhile, and read what is there. */
   stall(place: Place, chance: Stream) {
     const ms = chance.between(150, 800)

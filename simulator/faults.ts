@@ -65,6 +65,8 @@ export const MIXES: Record<string, Family> = {
 
 /** Aimed at certain bugs: none of a seed's own choice, so that other seeds stay as they are. */
 export const AIMED: Record<string, Family> = {
+  loads: { kinds: ['long loading'], most: 4, roundMs: 3_000 },
+  starts: { kinds: ['long start'], most: 3, roundMs: 3_000 },
   stalls: { kinds: ['stall'], most: 10, roundMs: 3_000 },
 }
 

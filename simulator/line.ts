@@ -64,6 +64,8 @@ export class Line implements Wire {
   #writes = false
   /** Its transaction is a release in one call. */
   #releases = false
+  /** The statements of its transaction. */
+  said = ''
   /** Statements of the last burst are left, to be sent after so long. */
   #restMs = 0
   /** The tables that its transaction has written to. */
@@ -205,6 +207,7 @@ export class Line implements Wire {
       if (lockMs !== null) this.#lockMs = lockMs
       if (/\bnotify\b|\border_log\b/.test(text)) this.#notifies = true
       if (/^listen\b/.test(text)) this.isListening = true
+      this.said += `${text}\n`
       // A transaction that writes asks for its number first; a call is a transaction by itself.
       if (text.includes('pg_current_xact_id(') || CALLS.test(text)) this.#writes = true
       if (/\brelease_all\(/.test(text)) this.#releases = true
@@ -260,10 +263,12 @@ export class Line implements Wire {
     if (isRelease) network.reached(this, 'released')
     if (isOfInterest && !this.isClosed) network.reached(this, 'committed')
     else if (this.#writes && this.backend.status === 'T') network.reached(this, 'in a transaction')
+    const { share, ms, of } = network.late
+    const mayBeLate = share > 0 && (!of || of.test(this.said))
+    if (this.backend.status === 'I') this.said = ''
     if (this.isClosed || this.isSilent) return
     const bytes = Buffer.concat(answers.map(answer => answer.bytes))
-    const { share, ms } = network.late
-    const lateMs = share > 0 && this.#chance.happens(share) ? this.#chance.float() * ms : 0
+    const lateMs = mayBeLate && this.#chance.happens(share) ? this.#chance.float() * ms : 0
     if (bytes.length > 0) this.#deliver(() => this.#socket.deliver(bytes), lateMs)
     this.notify()
     this.#schedule()

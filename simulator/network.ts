@@ -52,8 +52,8 @@ export class Network implements Ground {
   readonly outage = { since: 0, until: 0 }
   slowMs = 0
   notificationLoss = 0
-  /** Which share of all answers is late, and by how much at most. */
-  late = { share: 0, ms: 0 }
+  /** Which share of all answers is late, and by how much at most; or of those in a transaction that has said this. */
+  late: { share: number; ms: number; of?: RegExp } = { share: 0, ms: 0 }
   /** Which share of all bursts is cut, and how long the rest waits at most. */
   cuts: { share: number; ms: number } = CUTS
   /** Those who can't connect. */

@@ -70,10 +70,10 @@ export const storeMutants: readonly Mutant[] = [
     file: 'src/store/feed.ts',
     from: '    await this.#reader.load()\n    this.#seen(rows[0]!)',
     to: '    await this.#reader.load()\n    this.#seen((await this.#store.pool.query<Sight>(SIGHT)).rows[0]! ?? rows)',
-    mix: 'strewn',
-    faults: 'restarts',
+    mix: 'passing',
+    faults: 'starts',
     load: 6,
-    seeds: 8,
+    seeds: 5,
   },
   {
     name: 'doubt-is-decided-too-soon',
