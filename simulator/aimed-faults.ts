@@ -6,6 +6,10 @@ import { atMoment, later, type Place } from './scene.ts'
 
 /** Memory reads all nodes, or a page of all providers. */
 const LOADING = /"revision" from "nodes" order by "id"|\bjson_agg\("p"\."id"\)/
+/** Claims and releases in one call. */
+const CALL = /\b(claim_new|release_all)\(/
+/** A change of a provider by its operator. */
+const CHANGE = /from "providers" where "uuid" = \$1 for no key update/
 
 function lateOf(place: Place, chance: Stream, of: RegExp, mostMs: number): string {
   const ms = chance.between(1_000, 3_000)
@@ -21,6 +25,8 @@ const pause =
     later(place, ms, () => place.world.resume(owner))
   }
 
+const lose = (line: Line): void => line.breaks('ECONNRESET')
+
 export const AIMED_KINDS = {
   /** It reads everything again. */
   'long loading': (place: Place, chance: Stream): string =>
@@ -31,5 +37,23 @@ export const AIMED_KINDS = {
   stall(place: Place, chance: Stream) {
     const ms = chance.between(150, 800)
     return atMoment(place, chance, 'in a transaction', `is held up for ${Math.round(ms)} ms`, pause(place, ms))
+  },
+  /**
+   * What it has locked is free when its connection ends, without a commit. Who waits for it in a call has lost its
+   * connection before, and the call is done.
+   */
+  'blocker lost'(place: Place, chance: Stream) {
+    const ms = chance.between(100, 280)
+    const what = `goes silent for ${Math.round(ms)} ms, and loses its connection; so does who waits for it`
+    const spring = (line: Line) => {
+      line.isSilent = true
+      for (const { owner } of place.processes.filter(each => each.owner !== line.owner))
+        place.network.moments.wait({ owner, moment: 'waiting', passes: 0, spring: lose, of: CALL })
+      later(place, ms, () => {
+        line.isSilent = false
+        lose(line)
+      })
+    }
+    return atMoment(place, chance, 'in a transaction', what, spring, 4, CHANGE)
   },
 } satisfies Record<string, (place: Place, chance: Stream) => string>

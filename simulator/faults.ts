@@ -68,6 +68,7 @@ export const AIMED: Record<string, Family> = {
   loads: { kinds: ['long loading'], most: 4, roundMs: 3_000 },
   starts: { kinds: ['long start'], most: 3, roundMs: 3_000 },
   stalls: { kinds: ['stall'], most: 10, roundMs: 3_000 },
+  blockers: { kinds: ['blocker lost'], most: 12, roundMs: 3_000 },
 }
 
 const familyOf = (mix: string): Family => (MIXES[mix] ?? AIMED[mix])!

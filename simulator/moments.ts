@@ -13,6 +13,8 @@ export type Moment = 'committing' | 'committed' | 'released' | 'in a transaction
 interface Trap {
   owner: Owner
   moment: Moment
+  /** Only of a transaction that has said this. */
+  of?: RegExp | undefined
   /** How many such moments pass before. */
   passes: number
   spring: (line: Line) => void
@@ -28,7 +30,11 @@ export class Moments {
   /** Whether anything happened. */
   reached(line: Line, moment: Moment): boolean {
     const due = [...this.#traps].filter(
-      trap => trap.owner === line.owner && trap.moment === moment && trap.passes-- === 0,
+      trap =>
+        trap.owner === line.owner &&
+        trap.moment === moment &&
+        (!trap.of || trap.of.test(line.said)) &&
+        trap.passes-- === 0,
     )
     for (const trap of due) {
       this.#traps.delete(trap)

@@ -37,9 +37,10 @@ export function atMoment(
   what: string,
   spring: (line: Line) => void,
   passesBelow = 8,
+  of?: RegExp,
 ): string {
   const { owner } = chance.pick(processes)
   const passes = chance.int(passesBelow)
-  network.moments.wait({ owner, moment, passes, spring })
+  network.moments.wait({ owner, moment, passes, spring, of })
   return `${owner.name} ${what} when it is ${moment} for time ${passes + 1}`
 }

@@ -81,9 +81,9 @@ export const storeMutants: readonly Mutant[] = [
     file: 'src/store/feed.ts',
     from: 'const isDecided = this.#doubtedAt !== null && !(await this.#isAnyRunningSince(this.#doubtedAt))',
     to: 'const isDecided = this.#doubtedAt !== null',
-    mix: 'strewn',
-    faults: 'waits',
-    load: 6,
+    mix: 'passing',
+    faults: 'blockers',
+    load: 9,
     seeds: 8,
   },
   {
