@@ -6,6 +6,7 @@ import { atMoment, later, type Place } from './scene.ts'
 
 /** Memory reads all nodes, or a page of all providers. */
 const LOADING = /"revision" from "nodes" order by "id"|\bjson_agg\("p"\."id"\)/
+const POLL = /\bpg_current_snapshot\(\)/
 /** Claims and releases in one call. */
 const CALL = /\b(claim_new|release_all)\(/
 /** A change of a provider by its operator. */
@@ -33,6 +34,7 @@ export const AIMED_KINDS = {
     `${KINDS['listener lost'](place, chance)}, and what it loads ${lateOf(place, chance, LOADING, 2_000)}`,
   'long start': (place: Place, chance: Stream): string =>
     `${KINDS.restart(place, chance)}, and what it loads ${lateOf(place, chance, LOADING, 2_000)}`,
+  'late polls': (place: Place, chance: Stream): string => `what polls read ${lateOf(place, chance, POLL, 800)}`,
   /** Others commit meanwhile, and read what is there. */
   stall(place: Place, chance: Stream) {
     const ms = chance.between(150, 800)

@@ -31,6 +31,8 @@ interface Family {
   most?: number
   /** So long they happen before there is a recess. */
   roundMs?: number
+  /** They only delay, and not for long: nobody has a reason to be told that the database is away. */
+  isCalm?: boolean
 }
 
 /** Which faults happen, by the name of the mix; on a file, others have these names. */
@@ -69,9 +71,11 @@ export const AIMED: Record<string, Family> = {
   starts: { kinds: ['long start'], most: 3, roundMs: 3_000 },
   stalls: { kinds: ['stall'], most: 10, roundMs: 3_000 },
   blockers: { kinds: ['blocker lost'], most: 12, roundMs: 3_000 },
+  polls: { kinds: ['late polls'], most: 4, isCalm: true },
 }
 
 const familyOf = (mix: string): Family => (MIXES[mix] ?? AIMED[mix])!
+export const areCalm = (mix: string): boolean => familyOf(mix).isCalm === true
 const ROUND_MS = 5_000
 export const roundMsOf = (mix: string): number => familyOf(mix).roundMs ?? ROUND_MS
 

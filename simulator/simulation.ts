@@ -6,7 +6,7 @@ import { Stream } from './chance.ts'
 import type { Database } from './database.ts'
 import { Disk } from './disk.ts'
 import { diskFaults } from './disk-faults.ts'
-import { type Catalogue, faultsOf, heal, networkFaults, roundMsOf, unleash } from './faults.ts'
+import { areCalm, type Catalogue, faultsOf, heal, networkFaults, roundMsOf, unleash } from './faults.ts'
 import { SqliteFile } from './file.ts'
 import type { Ground } from './ground.ts'
 import { History } from './history.ts'
@@ -171,7 +171,8 @@ class Run {
     const roles = ground.castOf(mix) ?? chance.stream('roles').pick<Ground['casts'][number]>(ground.casts)
     const processes = roles.map((role, number) => new Process(`p${number}`, role, around))
     const told = (finding: Finding) => this.#told(finding)
-    this.#service = new SimulatedService({ world, chance: chance.stream('service'), history, processes, told })
+    const clients = { world, chance: chance.stream('service'), history, processes, told }
+    this.#service = new SimulatedService({ ...clients, isCalm: areCalm(options.faults) })
     this.#cast = castFor({
       mix,
       service: this.#service,

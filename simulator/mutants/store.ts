@@ -92,8 +92,9 @@ export const storeMutants: readonly Mutant[] = [
     file: 'src/shared/runner.ts',
     from: '    this.#next = null\n    if (this.#isStopped) return\n    try {\n      await this.#work()',
     to: '    if (this.#isStopped) return\n    try {\n      await this.#work().finally(() => (this.#next = null))',
-    mix: 'alone',
-    faults: 'late',
+    mix: 'leases',
+    faults: 'polls',
+    load: 8,
     seeds: 5,
   },
 ]
