@@ -11,6 +11,8 @@ const POLL = /\bpg_current_snapshot\(\)/
 const CALL = /\b(claim_new|release_all)\(/
 /** A change of a provider by its operator. */
 const CHANGE = /from "providers" where "uuid" = \$1 for no key update/
+/** The first try to end a lease that is still in use. */
+const ENDING = /\bTERMINATING\b/
 
 function lateOf(place: Place, chance: Stream, of: RegExp, mostMs: number): string {
   const ms = chance.between(1_000, 3_000)
@@ -57,5 +59,9 @@ export const AIMED_KINDS = {
       })
     }
     return atMoment(place, chance, 'in a transaction', what, spring, 4, CHANGE)
+  },
+  'pause at an ending'(place: Place, chance: Stream) {
+    const ms = chance.between(3_000, 9_000)
+    return atMoment(place, chance, 'committed', `is paused for ${Math.round(ms)} ms`, pause(place, ms), 3, ENDING)
   },
 } satisfies Record<string, (place: Place, chance: Stream) => string>

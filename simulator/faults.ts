@@ -72,6 +72,7 @@ export const AIMED: Record<string, Family> = {
   stalls: { kinds: ['stall'], most: 10, roundMs: 3_000 },
   blockers: { kinds: ['blocker lost'], most: 12, roundMs: 3_000 },
   polls: { kinds: ['late polls'], most: 4, isCalm: true },
+  endings: { kinds: ['pause at an ending'], most: 3, roundMs: 12_000 },
 }
 
 const familyOf = (mix: string): Family => (MIXES[mix] ?? AIMED[mix])!

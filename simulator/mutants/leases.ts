@@ -65,8 +65,9 @@ export const leaseMutants: readonly Mutant[] = [
     from: "    // A done event stays done: our commit may have succeeded unnoticed, or another process was faster.\n    .where('due_at', 'is not', null),",
     to: '',
     mix: 'heirs',
-    faults: 'pieces',
-    seeds: 5,
+    faults: 'endings',
+    load: 12,
+    seeds: 8,
   },
   {
     name: 'waiting-lease-is-not-looked-at-again',
