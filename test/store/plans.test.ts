@@ -9,6 +9,7 @@ import { claimBatch } from '../../src/ledger/claims/batch.ts'
 import type { ClaimRequest } from '../../src/ledger/claims/claim.ts'
 import { consumerClaims } from '../../src/ledger/claims/find.ts'
 import { findProvider } from '../../src/ledger/providers.ts'
+import { ENTRIES, TOPICS } from '../../src/store/feed.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { PostgresStore } from '../../src/store/postgres.ts'
 import { PLANNER } from '../../src/store/session.ts'
@@ -89,15 +90,7 @@ describe('plans of PostgreSQL made while all tables were empty', () => {
     const folder = fileURLToPath(new URL('../../src/ledger/', import.meta.url))
     for (const file of globSync(`${folder}**/*.ts`)) if (!file.endsWith('.test.ts')) await import(file)
     await open()
-    const { rows } = await admin.query<{ index: string; first: string }>(
-      `select c.relname as index, a.attname as first from pg_index i join pg_class c on c.oid = i.indexrelid
-       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]`,
-    )
-    const firstOf = new Map(rows.map(({ index, first }) => [index, first]))
-    const isByKey = (scan: Plan) => {
-      const tests = scan['Index Cond']?.split(' AND ') ?? []
-      return tests.some(condition => condition.replace(/^\(+/, '').startsWith(`${firstOf.get(scan['Index Name']!)} `))
-    }
+    const isByKey = await keys()
     assert.ok(statements.length > 50)
     for (const { postgres: compiled } of statements) {
       if (OWN.has(compiled.sql) || READ_ALL.some(pattern => pattern.test(compiled.sql))) continue
@@ -105,6 +98,29 @@ describe('plans of PostgreSQL made while all tables were empty', () => {
       assert.deepEqual(scans, [], compiled.sql)
     }
   })
+
+  test('the feed reads what is new in the log by its key', async () => {
+    await open()
+    const isByKey = await keys()
+    for (const text of [ENTRIES, TOPICS]) {
+      const scans = scansOf(await planOf(text))
+
+      assert.ok(scans.length > 0 && scans.every(isByKey), text)
+    }
+  })
+
+  /** Says of a scan whether it finds its rows by the first column of its index. */
+  async function keys(): Promise<(scan: Plan) => boolean> {
+    const { rows } = await admin.query<{ index: string; first: string }>(
+      `select c.relname as index, a.attname as first from pg_index i join pg_class c on c.oid = i.indexrelid
+       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]`,
+    )
+    const firstOf = new Map(rows.map(({ index, first }) => [index, first]))
+    return scan => {
+      const tests = scan['Index Cond']?.split(' AND ') ?? []
+      return tests.some(condition => condition.replace(/^\(+/, '').startsWith(`${firstOf.get(scan['Index Name']!)} `))
+    }
+  }
 
   async function planOf(text: string): Promise<Plan> {
     await admin.query(`prepare it as ${text}`)
