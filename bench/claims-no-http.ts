@@ -142,7 +142,9 @@ async function openQueue(url: string, providers: number) {
       client.release()
       const { query } = shared
       shared.query = function (...args) {
-        if (!/^(select pg_notify|discard)\b/.test(String(args[0]))) statements++
+        const [asked] = args as [string | { text: string }]
+        const text = typeof asked === 'string' ? asked : asked.text
+        if (!/^(select pg_notify|discard)\b/.test(text)) statements++
         return query.apply(this, args)
       }
       try {
