@@ -31,7 +31,7 @@ export const memoryMutants: readonly Mutant[] = [
     mix: 'passing',
     faults: 'loads',
     load: 12,
-    seeds: 8,
+    seeds: 24,
   },
   {
     name: 'fleet-brings-back-the-deleted',
