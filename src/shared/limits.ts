@@ -18,8 +18,7 @@ export const limits = {
   bodiesBytesMax: 64 * 1024 * 1024,
   // Large answers that clients have not read yet: four of the largest, so that slow readers can't fill the memory.
   answersBytesMax: 512 * 1024 * 1024,
-  // A client that reads nothing of a large answer for so long is gone, or in the way of others. Node notices it after twice
-  // the time if something was sent meanwhile.
+  // A client that reads nothing of a large answer for so long is gone, or in the way. Node may take twice as long.
   answerIdleMsMax: 60_000,
   // Longer bodies of many members are read, parsed and checked in turns. Up to here all of it takes a few milliseconds.
   bodyBytesPerTurn: 128 * 1024,
@@ -191,8 +190,7 @@ export const limits = {
   textsPerNodeMax: 4,
   // Pages of nodes that nothing has changed since. A fleet of 10,000 has ten; they share its nodes with the shelf.
   keptPagesMax: 16,
-  // Lists as they were sent last, for clients that ask again: 64 MB at the most, with the texts that they were made of.
-  // One of 1,000 nodes with two fields has 300 kB.
+  // Lists as they were sent last: 64 MB at the most, with their texts. One of 1,000 nodes with two fields has 300 kB.
   keptListsMax: 32,
   keptListBytesMax: 1024 * 1024,
   // Cached writers of nodes: versions × fields × hosts × what is hidden.

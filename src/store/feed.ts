@@ -53,12 +53,10 @@ const IS_TOLD = '(providers is not null or topics is not null)'
 // because with an `or` a plan that was made while the log was short walks all of it.
 const UNSEEN = `(select * from log where xid >= pg_snapshot_xmax($1::pg_snapshot) and ${IS_TOLD}
     union all select * from log where xid = any(array(select pg_snapshot_xip($1::pg_snapshot))) and ${IS_TOLD}) as unseen`
-/** What others changed since the snapshot $1; $2 is who asks. */
-export const ENTRIES = `select provider_id, count(*)::int as entries,
+const ENTRIES = `select provider_id, count(*)::int as entries,
     extract(epoch from clock_timestamp() - min(made_at))::float8 as age
   from ${UNSEEN}, unnest(providers) as provider_id where origin is distinct from $2 group by provider_id`
-/** What they left work on. */
-export const TOPICS = `select distinct topic from ${UNSEEN}, unnest(topics) as topic where origin is distinct from $2`
+const TOPICS = `select distinct topic from ${UNSEEN}, unnest(topics) as topic where origin is distinct from $2`
 // Deletes the rows that an old read (snapshot $1) could see and that are no entries. A row that became visible later
 // stays, however old it is. A process that has read since then has seen all that is deleted. Any other process is
 // behind, and knows it by the snapshot stored here.
