@@ -59,9 +59,16 @@ export function lodger({ who, resourceClass, until }: Options): Actor {
         client.found('healing', `lease ${id} lost node ${home}, with its machine on it`)
       if (node !== null && node.provision_state === 'active' && node.instance_uuid === null)
         client.found('healing', `node ${home} has the machine of lease ${id}, and belongs to nobody`)
-      if (broken.has(other) && has.includes(other))
+      if (broken.has(other) && has.includes(other) && (await isAnyFree()))
         client.found('healing', `lease ${id} still has ${other}, which is in maintenance`)
       for (const one of [home, other]) await untilDone(client, () => client.del(maintenance(one)))
+    }
+
+    /** A crash while a node is cleaned leaves one less. */
+    async function isAnyFree(): Promise<boolean> {
+      const filter = `resource_class=${resourceClass}&provision_state=available&maintenance=false`
+      const { body } = await client.get(`/baremetal/v1/nodes?${filter}&fields=uuid,instance_uuid`)
+      return body !== null && body.nodes.some((node: { instance_uuid: string | null }) => node.instance_uuid === null)
     }
 
     async function nodesOf(id: string, by: number): Promise<string[]> {
