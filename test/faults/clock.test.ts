@@ -68,11 +68,18 @@ describe('a clock that jumps by an hour, forth and back', { skip: noLayer }, () 
       t.after(() => api.close())
       t.after(() => server!.set('clockAheadMs', 0))
       const slow = { driver_info: { fake_delay: { tearDown: 1, clean: 1 } } }
-      const nodes = await Promise.all(Array.from({ length: 8 }, () => api.node(slow, 'active')))
-      for (const node of nodes) expectStatus(await api.provision(node, 'deleted'), 202)
-      await waitFor('the second conductor has work', async () =>
-        (await Promise.all(nodes.map(node => api.show(node)))).some(({ reservation }) => reservation === 'two'),
-      )
+      let nodes: string[] = []
+      const hasWork = async () =>
+        (await Promise.all(nodes.map(node => api.show(node)))).some(({ reservation }) => reservation === 'two')
+      // The first conductor may be quicker with all of them.
+      while (!(await hasWork())) {
+        nodes = await Promise.all(Array.from({ length: 8 }, () => api.node(slow, 'active')))
+        for (const node of nodes) expectStatus(await api.provision(node, 'deleted'), 202)
+        await waitFor('the second conductor has work, or none is left', async () => {
+          const states = await Promise.all(nodes.map(node => api.show(node)))
+          return (await hasWork()) || states.every(({ provision_state: state }) => state === 'available')
+        })
+      }
       await processes[1]!.kill9()
       server!.set('clockAheadMs', -HOUR_MS)
       for (const node of nodes) await api.until(node, 'available', 30_000)
