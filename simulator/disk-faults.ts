@@ -1,8 +1,8 @@
 // What goes wrong on purpose with one process and its file.
 import type { Stream } from './chance.ts'
+import { COMMON } from './common-faults.ts'
 import type { Disk } from './disk.ts'
 import type { Catalogue } from './faults.ts'
-import { COMMON } from './network-faults.ts'
 import { later, type Scene } from './scene.ts'
 
 interface Place extends Scene {
