@@ -60,6 +60,20 @@ eachMetal('allocations and their nodes', api => {
       assert.equal((await expectReleased(made)).provision_state, 'active')
     })
 
+    void test(`${way} frees a node whose machine failed, or didn’t call back and is in maintenance`, async () => {
+      const failed = await pair({ driver_info: { fake_fail: 'deploy' } })
+      await api.go(failed.node, 'active', 'deploy failed')
+      expectStatus(await end(failed), 200, 204)
+      assert.equal((await expectReleased(failed)).provision_state, 'deploy failed')
+      const silent = await pair({ driver_info: { fake_wait: { deploy: 30 } } })
+      await api.go(silent.node, 'active', 'wait call-back')
+      expectFault(await end(silent), 409)
+      await expectKept(silent)
+      await setMaintenance(silent.node)
+      expectStatus(await end(silent), 200, 204)
+      await expectReleased(silent)
+    })
+
     void test(`${way} is 409 while the node is being deployed`, async () => {
       const made = await pair({ driver_info: { fake_delay: { deploy: 0.5 } } })
       expectStatus(await api.provision(made.node, 'active'), 202)
@@ -75,13 +89,6 @@ eachMetal('allocations and their nodes', api => {
     await api.refused({ resource_class: newClass(), name })
     expectStatus(await api.del(`/v1/allocations/${name}`), 204)
     expectFault(await api.del(`/v1/allocations/${name}`), 404)
-  })
-
-  void test('an allocation can be deleted when the deployment has failed', async () => {
-    const made = await pair({ driver_info: { fake_fail: 'deploy' } })
-    await api.go(made.node, 'active', 'deploy failed')
-    expectStatus(await api.del(`/v1/allocations/${made.allocation}`), 204)
-    await expectReleased(made)
   })
 
   void test('undeploying a node ends its allocation', async () => {
@@ -156,14 +163,25 @@ eachMetal('allocations and their nodes', api => {
     await expectKept(made)
   })
 
-  void test('PATCH of instance_uuid takes the allocation away only in a state that allows it', async () => {
-    const made = await pair({ driver_info: { fake_fail: 'deploy' } })
-    await api.go(made.node, 'active', 'deploy failed')
-    expectFault(await api.change(made.node, 'instance_uuid'), 409)
-    await expectKept(made)
-    await setMaintenance(made.node)
-    expectStatus(await api.change(made.node, 'instance_uuid'), 200)
-    await expectReleased(made)
+  void test('an instance that was set by hand is set and unset in any state; only work in progress is waited for', async () => {
+    const instance = uuid()
+    const failing = { driver_info: { fake_fail: 'deploy' } }
+    for (const [state, attributes] of [['active', {}] as const, ['deploy failed', failing] as const]) {
+      const node = await api.node({ resource_class: newClass(), instance_uuid: instance, ...attributes }, 'available')
+      await api.go(node, 'active', state)
+      expectStatus(await api.change(node, 'instance_uuid'), 200)
+      assert.deepEqual(await placement.claims(instance), {})
+      expectStatus(await api.change(node, 'instance_uuid', instance), 200)
+      assert.equal(Object.keys(await placement.claims(instance))[0], node)
+      expectStatus(await api.change(node, 'instance_uuid'), 200)
+    }
+    const node = await api.node({ instance_uuid: instance, driver_info: { fake_wait: { deploy: 30 } } }, 'available')
+    await api.go(node, 'active', 'wait call-back')
+    expectFault(await api.change(node, 'instance_uuid'), 409)
+    await setMaintenance(node)
+    expectFault(await api.patch(`/v1/nodes/${node}`, [{ op: 'add', path: '/extra/a', value: 1 }]), 409)
+    expectStatus(await api.change(node, 'instance_uuid'), 200)
+    assert.deepEqual(await placement.claims(instance), {})
   })
 
   void test('a node with an allocation is deleted only in maintenance, and the allocation goes with it', async () => {

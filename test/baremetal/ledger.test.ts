@@ -76,7 +76,6 @@ eachMetal('nodes in the ledger', api => {
     await api.go(node, 'active', 'active')
     const found = (await inventories(node)).CUSTOM_BOX
     assert.equal(found.reserved, 0)
-    expectFault(await unsetInstance(node), 409)
     await api.go(node, 'undeploy', 'available')
     assert.deepEqual(await placement.claims(instance), {})
     assert.equal(await offered(node, 'CUSTOM_BOX'), 1)

@@ -84,6 +84,15 @@ export function* lockedWithNode(found: Allocation): Write<{ node: NodeRow | unde
   return { node, row }
 }
 
+/** Refuses to end the allocation in the node's state; `DELETE` and a `PATCH` of the node agree. */
+export function requireDeallocatable(row: Pick<AllocationRow, 'uuid' | 'name'>, node: NodeRow): void {
+  if (mayDeallocate(node)) return
+  const why = `the node is in state "${node.provision_state}" and not in maintenance`
+  throw problem('node_refuses', {
+    reason: `Cannot remove allocation ${called(row)} for node ${called(node)}, because ${why}. Undeploy the node, or set its maintenance first.`,
+  })
+}
+
 function* endLocked(
   row: AllocationRow,
   node: NodeRow | undefined,
@@ -93,11 +102,7 @@ function* endLocked(
 ): Write<void> {
   if (node) {
     const isBack = isTakenBack(node, drivers)
-    if (!isBack && !mayDeallocate(node)) {
-      throw problem('node_refuses', {
-        reason: `Cannot remove allocation ${called(row)} for node ${called(node)}, because the node is in state "${node.provision_state}" and not in maintenance.`,
-      })
-    }
+    if (!isBack) requireDeallocatable(row, node)
     requireOwnEnd(node)
     const left = isBack ? yield* takingBack(node, drivers, now) : node
     yield* releaseInstance(node, row.uuid, reason, now, { evenIfKept: true })

@@ -7,6 +7,7 @@ import { problem } from '../../problems/problem.ts'
 import { jsonIn } from '../../shared/json.ts'
 import { one, type Write } from '../../store/transaction.ts'
 import { type Access, EVERYTHING } from '../access.ts'
+import { requireDeallocatable } from '../allocations/ending.ts'
 import { allocationByNode } from '../allocations/rows.ts'
 import { attributesOf, BLANK, checkAttributes, columnsOf, requireFlagsOfReasons } from './attributes.ts'
 import { chassisId } from '../chassis.ts'
@@ -111,7 +112,8 @@ export function* patchNode(
 ): Write<string> {
   const node = yield* lockNode(ident, access.node)
   yield* releaseLapsedHold(node, now)
-  requireChangeable(node)
+  // In maintenance an instance may be let go whatever becomes of the machine, as by the DELETE of an allocation.
+  if (node.maintenance === 0 || !isLettingGo(patches)) requireChangeable(node)
   if (patches.length === 0) return node.uuid
   const attributes = applyPatches(attributesOf(node), withDriversDefaults(node, patches))
   checkAttributes(attributes)
@@ -128,7 +130,7 @@ export function* patchNode(
   const fault = columns.maintenance === node.maintenance ? node.fault : null
   const after: Node = { ...node, ...columns, chassis_id, maintenance_reason, fault, updated_at: now }
   if (node.instance_uuid !== null && after.instance_uuid === null) {
-    yield* permitEnd(node, access.allocation)
+    yield* requireEnd(node, access.allocation)
     requireOwnEnd(node)
     yield* releaseInstance(node, node.instance_uuid, 'instance_removed', now)
     Object.assign(after, letGo(node))
@@ -144,11 +146,23 @@ export function* patchNode(
   return node.uuid
 }
 
-/** Owner and lessee share the node, but neither may end the other's allocation. */
-function* permitEnd(node: Node, { permit }: Access): Write<void> {
+/**
+ * An instance that someone set by hand may go in any state. One that is an allocation ends where DELETE would end it.
+ * Owner and lessee share the node, but neither may end the other's allocation.
+ */
+function* requireEnd(node: Node, { permit }: Access): Write<void> {
   const allocation = yield* one(allocationByNode({ node: node.id, ...EVERYTHING.view }))
-  if (allocation) permit({ project: allocation.owner })
+  if (!allocation) return
+  permit({ project: allocation.owner })
+  requireDeallocatable(allocation, node)
 }
+
+/** Whether the patch only takes the instance away. */
+const isLettingGo = ([patch, ...more]: readonly Patch[]): boolean =>
+  patch !== undefined &&
+  more.length === 0 &&
+  patch.path.join('/') === 'instance_uuid' &&
+  (patch.op === 'remove' || patch.value === null)
 
 function requireChangeable(node: Node): void {
   requireUnlocked(node)
@@ -182,11 +196,10 @@ function requireAllowed(node: Node, after: Columns): void {
   if (after.protected && !node.protected && state !== 'active' && state !== 'rescue')
     throw refuse(`${inState} protected`)
   if (after.retired && !node.retired && state === 'available') throw refuse(`${inState} retired`)
-  if (node.instance_uuid === after.instance_uuid || node.instance_uuid === null) return
-  if (after.instance_uuid !== null) {
-    throw refuse(`Node ${called(node)} is already associated with instance ${node.instance_uuid}.`)
+  const [had, has] = [node.instance_uuid, after.instance_uuid]
+  if (had !== null && has !== null && had !== has) {
+    throw refuse(`Node ${called(node)} is already associated with instance ${had}.`)
   }
-  if (!isFree && !node.maintenance) throw refuse(`${inState} instance_uuid`)
 }
 
 /** Switches maintenance on or off, at once and in any state. */

@@ -117,7 +117,7 @@ export const STATES: ReadonlySet<State> & { has(word: string): boolean } = new S
   ...Object.values(STEPS).flatMap(({ during, waiting, failed }) => [during, ...(waiting ? [waiting] : []), failed]),
 ])
 
-/** The states in which a node's class, driver and instance may change. */
+/** The states in which a node's class and driver may change. */
 export const FREE_TO_CHANGE: ReadonlySet<State> = new Set<State>([
   'enroll',
   'inspecting',
