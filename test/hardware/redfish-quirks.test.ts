@@ -158,6 +158,15 @@ void test('a BMC that wants a body to eject gets an empty one', async t => {
   }
 })
 
+void test('a slot that says no types is taken by its name, and an image called None is none', async t => {
+  const { bmc, test } = await bmcFor(t)
+  for (const slot of ['Cd', 'Usb']) delete test.resource(`Systems/1/VirtualMedia/${slot}`)['MediaTypes']
+  for (const key of ['Inserted', 'ConnectedVia']) delete test.machine.cd[key]
+  test.machine.cd['Image'] = 'None'
+  await insertMedium(bmc, ISO, noPause)
+  assert.equal(test.machine.cd['Image'], ISO.url)
+})
+
 void test('the name of a medium that is gone is not believed', async t => {
   const { bmc, test } = await bmcFor(t)
   Object.assign(test.machine.cd, { Image: ISO.url, ImageName: 'boot.iso', ConnectedVia: 'NotConnected' })

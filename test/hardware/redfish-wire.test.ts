@@ -1,7 +1,10 @@
 // The wire to a BMC: logins, ETags, tasks, redirects, certificates, repetitions, and the words for what goes wrong.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -9,6 +12,8 @@ import { setImmediate } from 'node:timers/promises'
 import { type Bmc, BmcAway, BmcRefusal } from '../../src/metal/drivers/redfish/bmc.ts'
 import type { Pace } from '../../src/metal/drivers/redfish/client.ts'
 import { Bmcs } from '../../src/metal/drivers/redfish/pool.ts'
+import { bmcSettingsOf } from '../../src/metal/drivers/redfish/settings.ts'
+import { Wire } from '../../src/metal/drivers/redfish/wire.ts'
 import type { Json } from '../../src/shared/json.ts'
 import { type BmcOptions, startBmc, startBmcs, type TestBmc } from '../support/bmc.ts'
 
@@ -396,4 +401,23 @@ test('a hundred BMCs behind one server keep apart', async t => {
   const states = await Promise.all(read)
   assert.deepEqual(states.indexOf('On'), states.lastIndexOf('On'))
   assert.equal(states[7], 'On')
+})
+
+test('a change that is answered with 204 is done, also if the BMC announces a body', async t => {
+  const server = createServer((_, response) => {
+    response.sendDate = false
+    response.socket!.end('HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n{}')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const driverInfo = { redfish_address: `http://127.0.0.1:${port}`, redfish_username: 'admin', redfish_password: 'x' }
+  const { access } = bmcSettingsOf({ uuid: UUID, driverInfo })
+  const wire = new Wire(access, 2_000)
+  t.after(async () => {
+    await wire.close()
+    server.close()
+  })
+  const signal = AbortSignal.timeout(20_000)
+  const reply = await wire.ask({ method: 'POST', path: '/redfish/v1/x', body: {}, signal, ms: 10_000 })
+  assert.deepEqual([reply.status, reply.text, reply.body], [204, '', null])
 })

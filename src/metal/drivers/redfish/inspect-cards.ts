@@ -14,6 +14,8 @@ export interface CardBodies {
   processors: readonly Resource[]
   graphics: readonly Resource[]
   pci: readonly PciCard[]
+  /** GPUs in a list that only their maker has. */
+  gpus: readonly Resource[]
 }
 
 /** A card as one list of the BMC describes it. */
@@ -23,16 +25,18 @@ interface Card extends FoundGpu {
 }
 
 /** Screens of BMCs and of virtual machines: nobody computes on them. */
-const SCREENS = /aspeed|matrox|g200|\bast\d{4}|cirrus|bochs|qxl|virtio/i
+const SCREENS = /aspeed|matrox|g200|\bast\d{4}|cirrus|bochs|qxl|virtio|embedded video/i
 const SCREEN_IDS = new Set(['1a03', '102b', '1234', '1013', '1b36', '1af4'])
 
 const MAKERS: Readonly<Record<string, string>> = { '10de': 'NVIDIA', '1002': 'AMD', '8086': 'Intel', '10ee': 'Xilinx' }
 
-export function gpusOf({ processors, graphics, pci }: CardBodies): FoundGpu[] {
+export function gpusOf({ processors, graphics, pci, gpus }: CardBodies): FoundGpu[] {
   const ofProcessors = processors.filter(({ body }) => body['ProcessorType'] === 'GPU' && isThere(body))
   const ofGraphics = graphics.filter(({ body }) => isThere(body))
   const ofPci = pci.filter(card => isThere(card.device.body) && card.functions.some(isDisplay))
-  return united([ofProcessors.map(cardOf), ofGraphics.map(cardOf), ofPci.map(pciCardOf)].map(withoutScreens))
+  const ofMaker = gpus.filter(({ body }) => isThere(body))
+  const lists = [ofProcessors.map(cardOf), ofGraphics.map(cardOf), ofPci.map(pciCardOf), ofMaker.map(cardOf)]
+  return united(lists.map(withoutScreens))
 }
 
 /** FPGAs and other processors that are neither CPU nor GPU, and PCIe devices of that class. */
@@ -51,7 +55,7 @@ const ACCELERATORS = new Set<unknown>(['FPGA', 'Accelerator', 'DSP', 'TPU'])
 export function pciDevicesOf(pci: readonly PciCard[]): FoundPciDevice[] {
   return pci.flatMap(({ device, functions }) =>
     functions.flatMap(one => {
-      const [vendor_id, product_id] = [hexIn(one['VendorId']), hexIn(one['DeviceId'])]
+      const [vendor_id, product_id] = [idIn(one['VendorId']), idIn(one['DeviceId'])]
       if (vendor_id === null || product_id === null || one['FunctionType'] === 'Virtual') return []
       return known<FoundPciDevice>({
         vendor_id,
@@ -71,6 +75,13 @@ const isAccelerator = (body: Json) => body['DeviceClass'] === 'ProcessingAcceler
 function hexIn(value: unknown): string | null {
   const [, digits] = typeof value === 'string' ? (/^(?:0x)?([0-9a-f]{4,8})$/i.exec(value.trim()) ?? []) : []
   return digits?.toLowerCase() ?? null
+}
+
+/** Nobody has these ids: a BMC that knows none writes them. */
+const NO_IDS = new Set(['0000', 'ffff'])
+const idIn = (value: unknown) => {
+  const id = hexIn(value)
+  return id === null || NO_IDS.has(id) ? null : id
 }
 
 function cardOf({ body }: Resource): Card {
@@ -94,7 +105,7 @@ function cardOf({ body }: Resource): Card {
 
 function pciCardOf({ device: { path, body }, functions }: PciCard): Card {
   const { VendorId, DeviceId } = functions.find(one => isDisplay(one) || isAccelerator(one)) ?? {}
-  const [vendorId, deviceId] = [hexIn(VendorId), hexIn(DeviceId)]
+  const [vendorId, deviceId] = [idIn(VendorId), idIn(DeviceId)]
   return {
     ...known<FoundGpu>({
       vendor: textIn(body, 'Manufacturer') ?? MAKERS[vendorId ?? ''] ?? vendorId ?? undefined,

@@ -58,8 +58,18 @@ export function reportOf(bodies: Bodies): Pick<Done, 'inventory' | 'ports' | 'bo
 export const saysAnything = ({ cpus, memory_mb, disks, interfaces, gpu_count }: Json) =>
   cpus !== undefined || memory_mb !== undefined || Number(gpu_count) > 0 || [disks, interfaces].flat().length > 0
 
-function identityOf({ root, system }: Bodies) {
-  const vendor = textIn(root, 'Vendor') ?? textIn(system, 'Manufacturer')
+/** They make the firmware of other makers' BMCs. */
+const FIRMWARE_MAKERS = /^(ami|american megatrends|insyde|openbmc)\b/i
+
+/** The root's word is the shorter one (`Dell`, not `Dell Inc.`), unless it names who made the firmware. */
+function vendorOf({ root, system }: Bodies): string | undefined {
+  const [ofBmc, ofMachine] = [textIn(root, 'Vendor'), textIn(system, 'Manufacturer')]
+  return FIRMWARE_MAKERS.test(ofBmc ?? '') ? (ofMachine ?? ofBmc) : (ofBmc ?? ofMachine)
+}
+
+function identityOf(bodies: Bodies) {
+  const { system } = bodies
+  const vendor = vendorOf(bodies)
   // Dell's serial number is that of the board. What people call a Dell by is its service tag.
   const isDell = /\bdell\b/i.test(vendor ?? '')
   const serial = isDell ? textIn(system, 'SKU', 'SerialNumber') : textIn(system, 'SerialNumber')

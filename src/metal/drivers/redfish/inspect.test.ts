@@ -1,71 +1,13 @@
 // Inspection of machines as BMCs describe them, with their quirks.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ALL, bmcOf, CPU, link, PLAIN, reportOf } from '../../../../test/support/described-machine.ts'
 import { limits } from '../../../shared/limits.ts'
-import { HardwareFailure, type Json } from '../port.ts'
-import type { Report } from '../report.ts'
-import { type Bmc, BmcAway, BmcRefusal, type Resource } from './bmc.ts'
+import { HardwareFailure } from '../port.ts'
+import { type Bmc, BmcAway, BmcRefusal } from './bmc.ts'
 import { inspect } from './inspect.ts'
 
-const link = (path: string) => ({ '@odata.id': path })
 const GIB = 1024 ** 3
-
-/** Lists of members by path of their collection, and single resources. */
-interface Machine {
-  root?: Json
-  system?: Json
-  managers?: Json[]
-  chassis?: Json[]
-  collections?: Record<string, Json[]>
-  resources?: Record<string, Json>
-  failures?: Record<string, Error>
-}
-
-const gone = (path: string) => new BmcRefusal(`The BMC has no ${path}.`, { status: 404, messageIds: [] })
-
-function bmcOf({ root = {}, system = {}, managers = [], chassis = [], ...has }: Machine): Bmc {
-  const asResource = (path: string, body: Json): Resource => ({ path, body })
-  const refuse = (path: string) => {
-    const failure = has.failures?.[path]
-    if (failure) throw failure
-  }
-  const find = async (path: string | null) => {
-    if (path === null) return null
-    refuse(path)
-    const body = has.resources?.[path]
-    return body ? asResource(path, body) : null
-  }
-  const never = () => assert.fail('an inspection changes nothing')
-  return {
-    find,
-    get: async path => (await find(path)) ?? Promise.reject(gone(path)),
-    members: async path => {
-      if (path === null) return []
-      refuse(path)
-      return (has.collections?.[path] ?? []).map((body, at) =>
-        asResource(`${path}/${(body['Id'] as string | undefined) ?? at}`, body),
-      )
-    },
-    patch: never,
-    post: never,
-    delete: never,
-    system: async () => asResource('/redfish/v1/Systems/1', system),
-    managers: async () => managers.map((body, at) => asResource(`/redfish/v1/Managers/${at}`, body)),
-    chassis: async () => chassis.map((body, at) => asResource(`/redfish/v1/Chassis/${at}`, body)),
-    root: async () => asResource('/redfish/v1/', root),
-  }
-}
-
-const ALL = ['Processors', 'Memory', 'Storage', 'SimpleStorage', 'EthernetInterfaces', 'GraphicsControllers']
-const LINKS = Object.fromEntries(ALL.map(name => [name, link(`/s/${name}`)]))
-const reportOf = async (machine: Machine) => {
-  const { inventory, ...found } = await inspect(bmcOf({ ...machine, system: { ...LINKS, ...machine.system } }))
-  return { ...found, ...(inventory as Report), notes: found.notes ?? [] }
-}
-
-/** What almost every machine has. */
-const PLAIN: Json = { MemorySummary: { TotalSystemMemoryGiB: 64 } }
-const CPU = { ProcessorType: 'CPU', InstructionSet: 'x86-64', TotalThreads: 32, TotalCores: 16, Model: 'Xeon' }
 
 void test('an emulated machine: numbers are text, links lead nowhere, disks are simple storage', async () => {
   const found = await reportOf({
@@ -205,84 +147,6 @@ void test('network cards: no VLANs, no way to the BMC, no invalid addresses, no 
   assert.deepEqual(found.notes, ['the BMC says nothing of cpus, cpu_arch, local_gb'])
 })
 
-const gpu = (serial: string, more: Json = {}) => ({
-  ProcessorType: 'GPU',
-  Manufacturer: 'NVIDIA',
-  Model: 'A100-SXM4-40GB',
-  SerialNumber: serial,
-  ...more,
-})
-const DISPLAY = { VendorId: '0x10DE', DeviceId: '0x20B0', DeviceClass: 'DisplayController', FunctionType: 'Physical' }
-
-void test('GPUs that are processors and PCIe devices are counted once; the BMC’s own screen is none', async () => {
-  const memory = [
-    { MemoryType: 'HBM2', CapacityMiB: 40_960 },
-    { MemoryType: 'L2Cache', CapacityMiB: 40 },
-  ]
-  const found = await reportOf({
-    system: { ...PLAIN, PCIeDevices: [link('/p/1'), link('/p/2'), link('/p/3'), link('/p/4'), link('/p/1')] },
-    resources: {
-      '/p/1': { Name: 'GPU 1', Manufacturer: 'NVIDIA Corporation', PCIeFunctions: link('/p/1/f') },
-      '/p/2': { Name: 'GPU 2', SerialNumber: 'S2', PCIeFunctions: link('/p/2/f') },
-      '/p/3': { Name: 'Integrated Matrox G200eW3 Graphics Controller', PCIeFunctions: link('/p/3/f') },
-      '/p/4': { Name: 'NIC', Links: { PCIeFunctions: [link('/p/4/f/0')] } },
-      '/p/4/f/0': { VendorId: '0x15B3', DeviceId: '0x101D', DeviceClass: 'NetworkController' },
-    },
-    collections: {
-      '/s/Processors': [CPU, gpu('S1', { ProcessorMemory: memory, Links: { PCIeDevice: link('/p/1') } }), gpu('S2')],
-      '/p/1/f': [DISPLAY],
-      '/p/2/f': [DISPLAY, { ...DISPLAY, FunctionType: 'Virtual' }],
-      '/p/3/f': [{ VendorId: '0x102b', DeviceId: '0x0536', ClassCode: '0x030000' }],
-    },
-  })
-  assert.deepEqual(found.gpus, [
-    { vendor: 'NVIDIA', model: 'A100-SXM4-40GB', serial: 'S1', memory_mb: 40_960 },
-    { vendor: 'NVIDIA', model: 'A100-SXM4-40GB', serial: 'S2' },
-  ])
-  assert.equal(found.gpu_count, 2)
-  assert.deepEqual([found.cpus, found.pci_devices!.length], [32, 4])
-  assert.deepEqual(found.pci_devices![3], {
-    vendor_id: '15b3',
-    product_id: '101d',
-    class: 'NetworkController',
-    name: 'NIC',
-  })
-})
-
-void test('GPUs that are only graphics controllers, or only PCIe devices of a chassis', async () => {
-  const controllers = ['2M220100SL', '2M220100SM'].map(SerialNumber => ({
-    Model: 'GPU1',
-    Manufacturer: 'Contoso',
-    SerialNumber,
-  }))
-  const ofControllers = await reportOf({ system: PLAIN, collections: { '/s/GraphicsControllers': controllers } })
-  assert.deepEqual(
-    ofControllers.gpus!.map(({ model, serial }) => [model, serial]),
-    [
-      ['GPU1', '2M220100SL'],
-      ['GPU1', '2M220100SM'],
-    ],
-  )
-  const ofChassis = await reportOf({
-    system: PLAIN,
-    chassis: [{ PCIeDevices: link('/c/p') }, { PCIeDevices: link('/c/p') }],
-    collections: {
-      '/c/p': [
-        { Id: '1', PCIeFunctions: link('/c/f') },
-        { Id: '2', PCIeFunctions: link('/c/f') },
-        { Id: '3', Model: 'Alveo U250', PCIeFunctions: link('/c/a') },
-      ],
-      '/c/f': [{ VendorId: '0x10de', DeviceId: '0x1eb8', ClassCode: '0x030200' }],
-      '/c/a': [{ VendorId: '0x10ee', DeviceId: '0x5004', DeviceClass: 'ProcessingAccelerators' }],
-    },
-  })
-  assert.deepEqual(ofChassis.gpus, [
-    { vendor: 'NVIDIA', model: '10de 1eb8' },
-    { vendor: 'NVIDIA', model: '10de 1eb8' },
-  ])
-  assert.deepEqual(ofChassis.accelerators, [{ vendor: 'Xilinx', model: 'Alveo U250', type: 'Accelerator' }])
-})
-
 void test('the service tag of a Dell is its SKU; memory is counted from its modules where there is no summary', async () => {
   const found = await reportOf({
     root: { Vendor: 'Dell' },
@@ -341,4 +205,11 @@ void test('a machine with endless parts is read up to a limit', async () => {
   const { notes } = await inspect(counting)
   assert.ok(reads <= limits.inspectionReadsMax)
   assert.match(notes!.join(), /only the first/)
+})
+
+void test('a machine has the name of its maker, not of who made the firmware of its BMC', async () => {
+  for (const firmware of ['AMI', 'American Megatrends International LLC', 'OpenBMC']) {
+    const found = await reportOf({ root: { Vendor: firmware }, system: { ...PLAIN, Manufacturer: 'GIGABYTE' } })
+    assert.equal(found.vendor, 'GIGABYTE')
+  }
 })

@@ -6,6 +6,7 @@ import { type Done, HardwareFailure, type Json } from '../port.ts'
 import { type Bmc, BmcAway, BmcRefusal, linkIn, type Resource } from './bmc.ts'
 import { Budget, TooMuch } from './budget.ts'
 import { type Bodies, reportOf, saysAnything } from './inspect-report.ts'
+import { devicesOf, isGpu, isHpe, standardFunction } from './hpe.ts'
 import type { PciCard } from './inspect-cards.ts'
 import { amountIn, listIn, objectIn } from './inspect-values.ts'
 
@@ -26,6 +27,7 @@ async function bodiesOf(bmc: Bmc, reader: Reader): Promise<Bodies> {
   const drives = await drivesOf(reader, to('Storage'))
   const hasSummary = amountIn(objectIn(system.body, 'MemorySummary'), 'TotalSystemMemoryGiB') !== undefined
   const updates = await reader.find(linkIn(root.body, 'UpdateService'))
+  const cards = await pciCardsOf(reader, [system, ...chassis])
   return {
     root: root.body,
     system: system.body,
@@ -36,13 +38,19 @@ async function bodiesOf(bmc: Bmc, reader: Reader): Promise<Bodies> {
     simpleStorage: drives.length > 0 ? [] : bodies(await reader.members(to('SimpleStorage'))),
     interfaces: bodies(await reader.members(to('EthernetInterfaces'))),
     graphics: await reader.members(to('GraphicsControllers')),
-    pci: await pciCardsOf(reader, [system, ...chassis]),
+    pci: isHpe(root.body) ? cards.map(withStandardIds) : cards,
+    gpus: (await reader.all(chassis.map(one => devicesOf(one.body)))).filter(isGpu),
     // Some fail to answer for a machine that boots without UEFI.
     secureBoot: isLegacy(system.body) ? null : ((await reader.find(to('SecureBoot')))?.body ?? null),
     trustedComponents: bodies(await reader.all(chassis.map(one => linkIn(one.body, 'TrustedComponents')))),
     firmware: bodies(await reader.members(linkIn(updates?.body, 'FirmwareInventory'))),
   }
 }
+
+const withStandardIds = ({ device, functions }: PciCard): PciCard => ({
+  device,
+  functions: functions.map(standardFunction),
+})
 
 const isLegacy = (system: Json) => objectIn(system, 'Boot')['BootSourceOverrideMode'] === 'Legacy'
 const bodies = (resources: readonly Resource[]): Json[] => resources.map(({ body }) => body)

@@ -2,6 +2,7 @@
 import { limits } from '../../../shared/limits.ts'
 import { HardwareFailure, type Json } from '../port.ts'
 import { type Bmc, BmcRefusal, linkIn, type Resource } from './bmc.ts'
+import { textIn } from './inspect-values.ts'
 import type { Pause } from './power.ts'
 
 /** The slots of the system, else those of its managers. */
@@ -12,14 +13,20 @@ async function slotsOf(bmc: Bmc): Promise<Resource[]> {
   return theirs.flat()
 }
 
-const typesOf = ({ body }: Resource): unknown[] => (Array.isArray(body['MediaTypes']) ? body['MediaTypes'] : [])
 const nameOf = ({ path }: Resource) => path.split('/').at(-1)!
+
+/** What may be put into a slot. The schema lets a BMC leave that out: then a name such as `CD1` says it. */
+function typesOf(slot: Resource): unknown[] {
+  const types: unknown = slot.body['MediaTypes']
+  if (Array.isArray(types) && types.length > 0) return types
+  return /^(cd|dvd)/i.test(nameOf(slot)) ? ['CD', 'DVD'] : []
+}
 
 /** Some BMCs keep the name of what they had: only Inserted and ConnectedVia are believed. */
 const isLoaded = ({ body }: Resource) =>
   body['Inserted'] !== false &&
   body['ConnectedVia'] !== 'NotConnected' &&
-  (body['Inserted'] === true || !!body['Image'])
+  (body['Inserted'] === true || textIn(body, 'Image') !== undefined)
 
 const holds = (slot: Resource, url: string) => isLoaded(slot) && slot.body['Image'] === url
 

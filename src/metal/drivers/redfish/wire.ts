@@ -150,12 +150,19 @@ export class Wire {
 }
 
 async function replyOf(answer: Dispatcher.ResponseData, asked: { method: Method; path: string }): Promise<Reply> {
-  const bytes = Buffer.from(await answer.body.arrayBuffer())
+  const bytes = await bytesOf(answer)
   const header = (name: string) => [answer.headers[name]].flat()[0] ?? null
   const isZipped = header('content-encoding') === 'gzip' && bytes.length > 0
   const plain = isZipped ? await unzipped(bytes, { maxOutputLength: limits.redfishAnswerBytesMax }) : bytes
   const text = plain.toString('utf8')
   return { ...asked, status: answer.statusCode, header, text, body: parsed(text) }
+}
+
+/** Some BMCs announce a body with a 204 and then send it or not. A 204 has none, and what was asked is done. */
+async function bytesOf({ statusCode, body }: Dispatcher.ResponseData): Promise<Buffer> {
+  if (statusCode !== 204) return Buffer.from(await body.arrayBuffer())
+  await body.dump().catch(() => null)
+  return Buffer.alloc(0)
 }
 
 function parsed(text: string): unknown {
