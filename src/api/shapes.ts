@@ -5,6 +5,14 @@ import { Type } from '../shared/type.ts'
 export const Text = Type.String()
 export const Count = Type.Integer({ minimum: 0 })
 export const Flag = Type.Boolean()
+/** Command lines send flags as words. */
+export const FlagWord = Type.Union([
+  Type.Boolean(),
+  Type.String({
+    pattern:
+      '^\\s*([Tt]([Rr][Uu][Ee])?|[Ff]([Aa][Ll][Ss][Ee])?|[Yy]([Ee][Ss])?|[Nn][Oo]?|[Oo]([Nn]|[Ff][Ff])|[01])\\s*$',
+  }),
+])
 export const Uuid = Type.String({ format: 'uuid' })
 /** An object with any members. */
 export const Document = Type.Object({}, { additionalProperties: true })

@@ -4,6 +4,7 @@ import { problem } from '../problems/problem.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, type Read, runAll, type Write } from '../store/transaction.ts'
+import { aggregateKey } from './uuid.ts'
 import { bumpAfter, findProvider, lockProvider, markProvider, touchProvider } from './providers.ts'
 
 interface Membership {
@@ -48,7 +49,12 @@ export function* setProviderAggregates(
   const commands = [leaveAll({ provider: provider.id }), join({ rows })]
   const news = { became: 'changed', data: { aggregates: someOf(aggregates) } } as const
   if (generation !== null)
-    return yield* bumpAfter({ commands, parts: { aggregates: aggregates.toSorted() } }, provider, now, news)
+    return yield* bumpAfter(
+      { commands, parts: { aggregates: aggregates.toSorted().map(aggregateKey) } },
+      provider,
+      now,
+      news,
+    )
   yield* runAll(commands)
   yield* touchProvider(provider)
   yield* markProvider(provider, { before: provider.generation, after: provider.generation }, news)

@@ -7,6 +7,7 @@ import type { Schema } from '../store/schema.ts'
 import { query, type Tools } from '../store/statement.ts'
 import { type Read, together } from '../store/transaction.ts'
 import { addTrait, type RevisedSnapshot } from './snapshot.ts'
+import { aggregateKey } from './uuid.ts'
 
 /** Providers after the first of these ids, up to the second. */
 interface Range {
@@ -210,5 +211,5 @@ function addTraits(page: readonly RevisedSnapshot[], rows: Lists<typeof TRAIT>, 
 
 function addAggregates(page: readonly RevisedSnapshot[], rows: Lists<typeof AGGREGATE>) {
   const aggregates = texts(rows.aggregate)
-  eachRow(page, numbers(rows.provider_id), (snapshot, i) => snapshot.aggregates.push(aggregates[i]!))
+  eachRow(page, numbers(rows.provider_id), (snapshot, i) => snapshot.aggregates.push(aggregateKey(aggregates[i]!)))
 }

@@ -6,6 +6,7 @@ import { inRow, query, type Tools } from '../store/statement.ts'
 import { type Read, together } from '../store/transaction.ts'
 import type { ProviderSnapshot } from './candidates/snapshot.ts'
 import { PLACEMENT } from './traits.ts'
+import { aggregateKey } from './uuid.ts'
 
 /** A snapshot and how new it is. */
 export interface RevisedSnapshot extends ProviderSnapshot {
@@ -80,7 +81,7 @@ function assemble([providerRows, inventoryRows, traitRows, aggregateRows]: Rows)
     const snapshot = byId.get(provider_id)
     if (snapshot && name !== null) addTrait(snapshot, name, origin)
   }
-  for (const row of aggregateRows) byId.get(row.provider_id)?.aggregates.push(row.aggregate)
+  for (const row of aggregateRows) byId.get(row.provider_id)?.aggregates.push(aggregateKey(row.aggregate))
   return [...byId.values()]
 }
 

@@ -3,6 +3,9 @@
 const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const HEX = /^[0-9a-f]{32}$/
 
+/** Aggregates are kept as they were sent, and are the same however they are spelled. */
+export const aggregateKey = (text: string): string => canonicalUuid(text) ?? text
+
 /** The dashed lower-case form, or null when it is no UUID. */
 export function canonicalUuid(text: string): string | null {
   if (CANONICAL.test(text)) return text

@@ -39,6 +39,23 @@ eachMetal('others', api => {
     expectFault(await api.get(`/v1/ports/${body.uuid}`), 404)
   })
 
+  void test('ports and port groups: flags may be words, as command lines send them', async () => {
+    const node = await api.node()
+    const made = await api.post('/v1/ports', {
+      node_uuid: node,
+      address: mac(),
+      pxe_enabled: 'false',
+      is_smartnic: 'True',
+    })
+    const { uuid: port, pxe_enabled, is_smartnic } = expectStatus(made, 201).body
+    assert.deepEqual([pxe_enabled, is_smartnic], [false, true])
+    const after = expectStatus(await api.patch(`/v1/ports/${port}`, [add('/pxe_enabled', 'yes')]), 200).body
+    assert.equal(after.pxe_enabled, true)
+    expectFault(await api.patch(`/v1/ports/${port}`, [add('/pxe_enabled', 'maybe')]), 400)
+    const group = { node_uuid: node, name: `g-${uuid()}`, standalone_ports_supported: 'off' }
+    assert.equal(expectStatus(await api.post('/v1/portgroups', group), 201).body.standalone_ports_supported, false)
+  })
+
   void test('ports: what is refused', async () => {
     const node = await api.node({ name: `n-${uuid()}` })
     const address = mac()

@@ -42,6 +42,15 @@ eachMetal('volumes', api => {
       expectFault(await api.get(`${path}/${body.uuid}`), 404)
     })
 
+    void test(`${kind}: the parameter detail came with them`, async () => {
+      const node = await api.node()
+      const { uuid: made } = expectStatus(await make(node, { extra: { a: 1 } }), 201).body
+      const [shown] = expectStatus(await api.get(`${path}?node=${node}&detail=True`, { version: '1.32' }), 200).body[
+        kind
+      ]
+      assert.deepEqual([shown.uuid, shown.extra], [made, { a: 1 }])
+    })
+
     void test(`${kind}: what is refused`, async () => {
       const node = await api.node()
       const { body } = expectStatus(await make(node), 201)

@@ -66,6 +66,10 @@ eachCompute('the compute protocol', api => {
       assert.deepEqual(expectStatus(await api.get(path!), 200).body, { [name!]: [] })
     }
     assert.equal((await api.get('/limits')).body.limits.absolute.maxTotalInstances, -1)
+    const NETWORKS = ['maxTotalFloatingIps', 'maxSecurityGroups', 'maxSecurityGroupRules']
+    const limitsAt = async (version: string) => (await api.get('/limits', { version })).body.limits.absolute
+    const [old, newer] = [await limitsAt('2.35'), await limitsAt('2.36')]
+    for (const name of NETWORKS) assert.deepEqual([old[name], newer[name]], [-1, undefined])
     const { quota_set } = (await api.get('/os-quota-sets/p')).body
     assert.deepEqual([quota_set.id, quota_set.instances], ['p', -1])
     assert.deepEqual((await api.get('/os-availability-zone')).body.availabilityZoneInfo, [

@@ -47,6 +47,12 @@ eachCompute('what projects use', api => {
     assert.deepEqual([tenant_id, total_vcpus_usage], ['nobody', 0])
   })
 
+  test('the ends of a period are shown as they were sent, to the microsecond', async () => {
+    const [start, end] = ['2020-01-01T00:00:00.271411', '2020-01-02T00:00:00.000001']
+    const { body } = expectStatus(await api.get(`/os-simple-tenant-usage/p?start=${start}&end=${end}`), 200)
+    assert.deepEqual([body.tenant_usage.start, body.tenant_usage.stop], [start, end])
+  })
+
   test('operators list all projects, in detail if they want', async () => {
     const list = async (more: string) =>
       expectStatus(await api.get(`/os-simple-tenant-usage?${far(launched - HOUR_MS)}${more}`), 200).body.tenant_usages

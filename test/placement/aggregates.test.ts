@@ -24,6 +24,25 @@ eachStore('aggregates', api => {
     assert.equal(errorCode(expectStatus(await put(1), 409)), 'placement.concurrent_update')
   })
 
+  test('are shown as they were sent, and found in any spelling', async () => {
+    const provider = await api.provider()
+    const path = `/resource_providers/${provider}/aggregates`
+    const dashed = randomUUID()
+    const sent = [dashed.replaceAll('-', '')]
+    const body = { aggregates: [...sent, dashed], resource_provider_generation: 0 }
+    assert.equal(expectStatus(await api.put(path, body), 200).body.aggregates.length, 1)
+    const after = await api.put(path, { aggregates: sent, resource_provider_generation: 1 })
+    assert.deepEqual(expectStatus(after, 200).body.aggregates, sent)
+    assert.deepEqual((await api.get(path)).body.aggregates, sent)
+    for (const spelling of [dashed, sent[0]]) {
+      const found = await api.get(`/resource_providers?member_of=${spelling}`)
+      assert.deepEqual(
+        expectStatus(found, 200).body.resource_providers.map(({ uuid }: { uuid: string }) => uuid),
+        [provider],
+      )
+    }
+  })
+
   test('are replaced as a whole, and each is named once', async () => {
     const path = `/resource_providers/${await api.provider()}/aggregates`
     const [one, two] = [randomUUID(), randomUUID()]

@@ -4,7 +4,7 @@ import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
 import { oneOf } from '../shapes.ts'
 import { orderOfMachine } from './asking.ts'
-import { FlagShape } from './node-bodies.ts'
+import { FlagWord } from '../shapes.ts'
 import type { Answer, MetalRequest } from './request.ts'
 import { Type } from '../../shared/type.ts'
 
@@ -14,7 +14,7 @@ const MODE: Form = {
   schema: Type.Object({ target: oneOf('uefi', 'bios') }, { title: 'NewBootMode', additionalProperties: false }),
 }
 const SECURE: Form = {
-  schema: Type.Object({ target: FlagShape }, { title: 'NewSecureBoot', additionalProperties: false }),
+  schema: Type.Object({ target: FlagWord }, { title: 'NewSecureBoot', additionalProperties: false }),
 }
 
 function targetIn(request: MetalRequest, form: Form): unknown {

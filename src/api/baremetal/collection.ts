@@ -2,11 +2,12 @@
 import type { TProperties, TSchema } from 'typebox'
 import { parsePatches, applyPatches } from '../../metal/json-patch.ts'
 import type { Json } from '../../metal/drivers/port.ts'
+import { flagOf } from '../../metal/nodes/attributes.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Form } from '../operation.ts'
-import { Document, Flag, from, named, oneOf, orNull, Text, Uuid } from '../shapes.ts'
+import { Document, Flag, FlagWord, from, named, oneOf, orNull, Text, Uuid } from '../shapes.ts'
 import { type JsonText, jsonText } from '../../shared/json.ts'
 import { nextLink, pageOf, pagingOf, parsePaging } from './paging.ts'
 import { type Answer, flagParameter, type MetalRequest, type Parameters, parametersOf } from './request.ts'
@@ -21,6 +22,8 @@ interface Resource<Row extends { uuid: string }> {
   name: string
   short: readonly string[]
   sortKeys: readonly string[]
+  /** What brought ?detail=, if it came with the resource. */
+  detailSince?: Word
   /** The page marker is a name; other resources use a UUID. */
   isNamed?: true
   /** All fields of a row, before the client's selection. */
@@ -28,6 +31,8 @@ interface Resource<Row extends { uuid: string }> {
   /** The schema with all fields, for the document. */
   shape: TSchema & { title: string; properties: TProperties }
 }
+
+const DETAIL: Word = 'detailParameter'
 
 /** A field: its schema, its value for a row, and the feature that brought it. */
 type Field<Row> = readonly [shape: TSchema, show: (row: Row, request: MetalRequest) => unknown, needs?: Word]
@@ -60,13 +65,13 @@ export const FIELDS_PARAMETER = parametersOf({ fields: Fields })
 
 /** The query parameters of every list, and further ones of this list. */
 export const listParameters = (
-  { sortKeys, isNamed }: Pick<Resource<never>, 'sortKeys' | 'isNamed'>,
+  { sortKeys, isNamed, detailSince = DETAIL }: Pick<Resource<never>, 'sortKeys' | 'isNamed' | 'detailSince'>,
   more: Readonly<Record<string, TSchema>> = {},
 ): Parameters =>
   parametersOf({
     ...pagingOf(['id', ...sortKeys], isNamed),
     fields: Fields,
-    detail: from(since('detailParameter'), Flag),
+    detail: from(since(detailSince), Flag),
     ...more,
   })
 
@@ -99,7 +104,7 @@ export function shownList<Row extends { uuid: string }>(
   const paging = parsePaging(given, ['id', ...resource.sortKeys], resource.isNamed)
   const { page, more } = pageOf(rows, paging)
   const detail = given.get('detail')
-  if (detail !== undefined && !request.has.detailParameter) throw refuse('Unknown parameter detail.')
+  if (detail !== undefined && !request.has[resource.detailSince ?? DETAIL]) throw refuse('Unknown parameter detail.')
   const isDetail = detailed || (detail !== undefined && flagParameter('detail', detail))
   const fields = given.get('fields')
   if (isDetail && fields !== undefined) throw refuse("Can't fetch a subset of fields with 'detail' set")
@@ -127,12 +132,16 @@ const picked = (all: Json, names: readonly string[]): Json =>
 /** Checks a member. The schema says the same for the document. */
 interface Check extends Form {
   (value: unknown): boolean
+  /** What a value that holds means. */
+  read(value: unknown): unknown
 }
-export const is = (schema: TSchema, holds: (value: unknown) => boolean): Check => Object.assign(holds, { schema })
+export const is = (schema: TSchema, holds: (value: unknown) => boolean, read: Check['read'] = value => value): Check =>
+  Object.assign((value: unknown) => holds(value), { schema, read })
 
 export const isText = (max = 255) =>
   is(Type.String({ maxLength: max }), value => typeof value === 'string' && value.length <= max)
-export const isFlag = is(Flag, value => typeof value === 'boolean')
+/** Command lines send flags as words. */
+export const isFlag = is(FlagWord, value => flagOf(value) !== null, flagOf)
 export const isUuid = is(Uuid, value => typeof value === 'string' && canonicalUuid(value) !== null)
 export const isDocument = is(
   Document,
@@ -193,7 +202,7 @@ export function members(body: Json, { checks }: Pick<Members, 'checks'>): Json {
     if (!Object.hasOwn(checks, name)) throw refuse(`Unknown attribute ${name.slice(0, 100)}.`)
     if (value === null || value === undefined) continue
     if (!checks[name]!(value)) throw refuse(`Invalid input for field/attribute ${name}.`)
-    found[name] = value
+    found[name] = checks[name]!.read(value)
   }
   return found
 }

@@ -7,21 +7,13 @@ import { type FieldName, NODE_FIELDS, type NodeField, type Rule, SETTABLE, TEXT_
 import { PRIORITY_MAX, STEP_INTERFACES } from '../../metal/nodes/steps.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Form } from '../operation.ts'
-import { Document, from, oneOf, orNull, Text, Uuid } from '../shapes.ts'
+import { Document, FlagWord, from, oneOf, orNull, Text, Uuid } from '../shapes.ts'
 import { since } from './versions.ts'
 import { Type } from '../../shared/type.ts'
 
 const closed = { additionalProperties: false }
 const text = (maxLength: number) => Type.String({ maxLength })
 const Sentence = text(4096)
-/** Command lines send flags as words. */
-export const FlagShape = Type.Union([
-  Type.Boolean(),
-  Type.String({
-    pattern:
-      '^\\s*([Tt]([Rr][Uu][Ee])?|[Ff]([Aa][Ll][Ss][Ee])?|[Yy]([Ee][Ss])?|[Nn][Oo]?|[Oo]([Nn]|[Ff][Ff])|[01])\\s*$',
-  }),
-])
 const Whole = orNull(Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^\\d+$' })]))
 
 const RULES: Record<Rule, TSchema> = {
@@ -36,7 +28,7 @@ const RULES: Record<Rule, TSchema> = {
 
 function shapeOf({ type, rule, max }: NodeField): TSchema {
   if (rule) return RULES[rule]
-  if (type === 'flag' || type === 'flag?') return FlagShape
+  if (type === 'flag' || type === 'flag?') return FlagWord
   return type === 'json' ? Document : text(max ?? TEXT_MAX)
 }
 

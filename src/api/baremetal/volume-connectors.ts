@@ -42,6 +42,7 @@ const connectors = c.resourceOf<VolumeConnector>(
   {
     name: 'connectors',
     short: ['uuid', 'node_uuid', 'type', 'connector_id', 'links'],
+    detailSince: 'volume',
     sortKeys: ['uuid', 'type', 'connector_id', 'created_at', 'updated_at'],
   },
   {

@@ -56,6 +56,7 @@ const targets = c.resourceOf<VolumeTarget>(
   {
     name: 'targets',
     short: ['uuid', 'node_uuid', 'volume_type', 'boot_index', 'volume_id', 'links'],
+    detailSince: 'volume',
     sortKeys: ['uuid', 'volume_type', 'volume_id', 'boot_index', 'created_at', 'updated_at'],
   },
   {

@@ -26,8 +26,8 @@ export const ShownTime = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\
 export const ShownRecordTime = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}$' })
 
 /** Microseconds and no zone, as in the records of services and launches. */
-export const shownRecordTime = (ms: number | null): string | null =>
-  ms === null ? null : `${new Date(ms).toISOString().slice(0, 23)}000`
+export const shownRecordTime = <T extends number | null>(ms: T) =>
+  (ms === null ? null : `${new Date(ms).toISOString().slice(0, 23)}000`) as T extends null ? null : string
 
 /** The paging parameters. */
 export const PAGE = { limit: Type.Optional(Type.Integer({ minimum: 0 })), marker: Type.Optional(Type.String()) }

@@ -37,6 +37,9 @@ const NO_LIMITS = [
   'maxServerGroupMembers',
 ]
 
+/** Gone in later versions. */
+const NETWORK_LIMITS = ['maxTotalFloatingIps', 'maxSecurityGroups', 'maxSecurityGroupRules']
+
 const all = <T>(names: readonly string[], value: T): Record<string, T> =>
   Object.fromEntries(names.map(name => [name, value]))
 
@@ -150,7 +153,11 @@ showLimits.operation = {
     200: Type.Object({
       limits: named('Limits', {
         rate: Rates,
-        absolute: Type.Object({ ...shapeOf(LIMITS, NO_LIMITS), ...all<TSchema>(USED, Count) }),
+        absolute: Type.Object({
+          ...shapeOf(LIMITS, NO_LIMITS),
+          ...all<TSchema>(NETWORK_LIMITS, Type.Optional(Type.Literal(UNLIMITED))),
+          ...all<TSchema>(USED, Count),
+        }),
       }),
     }),
   },
@@ -167,6 +174,7 @@ export async function showLimits(request: ComputeRequest): Promise<Answer> {
     totalRAMUsed: memory_mb,
     totalServerGroupsUsed: 0,
   } satisfies Record<(typeof USED)[number], number>
-  const absolute = { ...(await limitsOf(request, project, LIMITS)), ...all(NO_LIMITS, UNLIMITED), ...used }
+  const none = [...NO_LIMITS, ...(request.has.noNetworkQuotas ? [] : NETWORK_LIMITS)]
+  const absolute = { ...(await limitsOf(request, project, LIMITS)), ...all(none, UNLIMITED), ...used }
   return { status: 200, body: { limits: { rate: [], absolute } } }
 }

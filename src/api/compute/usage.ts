@@ -97,10 +97,10 @@ const read = ({ context }: ComputeRequest, period: Period, project: string | nul
 
 const hours = (ms: number) => ms / HOUR_MS
 
-const total = ({ project, ms, sizeMs }: ProjectUsage, { from, until }: Period) => ({
+const total = ({ project, ms, sizeMs }: ProjectUsage, { start, stop }: AskedPeriod) => ({
   tenant_id: project,
-  start: shownRecordTime(from),
-  stop: shownRecordTime(until),
+  start,
+  stop,
   total_hours: hours(ms),
   total_vcpus_usage: hours(sizeMs.vcpus),
   total_memory_mb_usage: hours(sizeMs.memory_mb),
@@ -121,26 +121,39 @@ const each = (servers: readonly ServerUsage[], { from, until }: Period, now: num
     uptime: Math.max(0, Math.floor((now - server.launched_at!) / 1_000)),
   }))
 
+interface AskedPeriod extends Period {
+  /** Its ends as they are shown: clients look for the microseconds that they sent. */
+  start: string
+  stop: string
+}
+
 /** The period that is asked for. It ends now at the latest, and both ends are now unless given. */
-function periodOf(request: ComputeRequest): Period {
+function periodOf(request: ComputeRequest): AskedPeriod {
   const { now } = request
-  const [from, until] = [timeIn(request, 'start') ?? now, timeIn(request, 'end') ?? now]
+  const [start, end] = [timeIn(request, 'start'), timeIn(request, 'end')]
+  const [from, until] = [start?.ms ?? now, end?.ms ?? now]
   if (from > until || (from === until && request.parameter('start') !== null)) {
     throw problem('compute_invalid', {
       reason: 'Invalid start time. The start time cannot occur after the end time.',
     })
   }
   // Of the time to come nothing has run.
-  return { from, until: Math.max(from, Math.min(until, now)) }
+  const last = Math.max(from, Math.min(until, now))
+  return {
+    from,
+    until: last,
+    start: start?.shown ?? shownRecordTime(from),
+    stop: end?.ms === last ? end.shown : shownRecordTime(last),
+  }
 }
 
 const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d{1,6})?$/
 
-function timeIn(request: ComputeRequest, name: 'start' | 'end'): number | null {
+function timeIn(request: ComputeRequest, name: 'start' | 'end'): { ms: number; shown: string } | null {
   const given = request.parameter(name)
   if (given === null) return null
   const [, day, time, fraction = ''] = TIME.exec(given) ?? []
   const ms = day === undefined ? NaN : Date.parse(`${day}T${time}${fraction.slice(0, 4)}Z`)
   if (Number.isNaN(ms)) throw problem('compute_invalid', { reason: 'Datetime is in invalid format' })
-  return ms
+  return { ms, shown: `${day}T${time}.${fraction.slice(1).padEnd(6, '0')}` }
 }

@@ -1,7 +1,7 @@
 // /resource_providers/{uuid}/aggregates
 import { providerAggregates, setProviderAggregates } from '../../ledger/aggregates.ts'
 import { findProvider } from '../../ledger/providers.ts'
-import { canonicalUuid } from '../../ledger/uuid.ts'
+import { aggregateKey } from '../../ledger/uuid.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, from, named } from '../shapes.ts'
@@ -47,7 +47,8 @@ export async function putAggregates(request: PlacementRequest): Promise<Answer> 
       ? request.body(withGeneration)
       : { aggregates: request.body(bareList), resource_provider_generation: null },
   )
-  const aggregates = [...new Set(wanted.aggregates.map(aggregate => canonicalUuid(aggregate)!))]
+  // As upstream, they are shown as they were sent.
+  const aggregates = [...Map.groupBy(wanted.aggregates, aggregateKey).values()].map(([first]) => first!)
   const generation = await store.write(() =>
     setProviderAggregates(uuid, aggregates, wanted.resource_provider_generation, clock.now()),
   )

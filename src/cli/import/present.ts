@@ -2,6 +2,7 @@
 import type { Conductor, Driver, Holdfast, Host, Inventory, Json, Node, Port, Provider } from '../../client/index.ts'
 import { HOST_MEMBERS, type Kind } from './shape.ts'
 import { atOnce } from '../../shared/at-once.ts'
+import { aggregateKey } from '../../ledger/uuid.ts'
 
 export interface ProviderDetails {
   inventories: Record<string, Inventory>
@@ -78,7 +79,7 @@ async function capacityOf(server: Holdfast, { inFull }: Question) {
   const details = new Map<string, ProviderDetails>()
   const look = async ({ uuid }: Provider) => {
     const { inventories, traits, aggregates } = await server.providers.show(uuid)
-    details.set(uuid, { inventories, traits, aggregates })
+    details.set(uuid, { inventories, traits, aggregates: aggregates.map(aggregateKey) })
   }
   await atOnce(providers.filter(inFull), look, { width: READERS })
   return { providers, hosts, details }
