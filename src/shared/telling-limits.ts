@@ -49,11 +49,14 @@ export const tellingLimits = {
   deliveriesPendingMax: 1_000,
   // Put into outboxes in one transaction: some megabytes.
   deliveriesPerFanOut: 2_000,
-  // Deliveries that one process has under way: in all, for one project, and for one webhook. A receiver that hangs has each
-  // of its own for 15 s, and the others have the rest.
-  deliveriesAtOnce: 64,
-  deliveriesAtOncePerProject: 16,
-  deliveriesAtOncePerWebhook: 8,
+  // Deliveries that one process has under way. A receiver that hangs has each of its own for 15 s. So those that failed last
+  // try again in a few places of their own, one for a webhook, and mail has its own too. An owner is a project, or who made
+  // a webhook of all projects.
+  deliveryLanes: {
+    first: { places: 40, ofOwner: 16, ofWebhook: 8 },
+    again: { places: 16, ofOwner: 4, ofWebhook: 1 },
+    mail: { places: 8, ofOwner: 4, ofWebhook: 2 },
+  },
   // For the whole answer, as Standard Webhooks says.
   deliveryMsMax: 15_000,
   // For one question to a name server, asked twice: a third of the time that a delivery has.

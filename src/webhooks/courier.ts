@@ -12,10 +12,12 @@ import { limits } from '../shared/limits.ts'
 import type { WebhookId } from '../store/schema/ids.ts'
 import type { Store } from '../store/store.ts'
 import type { Carrier } from './carrier.ts'
+import { deal, nextDue, NO_TURNS } from './dealing.ts'
 import { fanOut, lookAhead } from './fan-out.ts'
 import type { Sees } from './filter.ts'
-import { type Full, prune, takeDue, type Taken, untilDue } from './outbox.ts'
+import { prune, type Taken } from './outbox.ts'
 import { settle } from './settle.ts'
+import { contenders, take } from './taking.ts'
 import { verdictOn } from './verdict.ts'
 
 interface CourierOptions {
@@ -33,6 +35,8 @@ export class Courier {
   readonly duty: Duty
   readonly #options: CourierOptions
   readonly #underWay = new Set<Taken>()
+  /** Of this process. Each deals by itself: when all of them are fair, so is the whole. */
+  #turns = NO_TURNS
   readonly #sending = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
   #following: Promise<void> = Promise.resolve()
@@ -85,49 +89,28 @@ export class Courier {
     if (ahead?.isBehind) {
       while (await store.write(() => fanOut({ sees, source: carrier.source }, clock.now())));
     }
-    await this.#fill()
+    const nextMs = await this.#fill()
     await this.#prune()
-    return this.#untilDue()
+    return nextMs
   }
 
-  #untilDue(): Promise<number | null> {
+  /** Sends what is due, as far as there are places. Returns in how many milliseconds more is due. */
+  async #fill(): Promise<number | null> {
     const { store, clock } = this.#options
-    return store.read(() => untilDue(this.#places().full, clock.now()))
-  }
-
-  /** Sends what is due, as far as there are places. */
-  async #fill(): Promise<void> {
-    const { store, clock } = this.#options
-    const { deliveriesAtOnce } = limits
-    while (!this.#stopping.signal.aborted && this.#underWay.size < deliveriesAtOnce) {
-      const waitMs = await this.#untilDue()
-      if (waitMs === null || waitMs > 0) return
-      const limit = deliveriesAtOnce - this.#underWay.size
-      const { taken, isMore } = await store.write(() => takeDue({ limit, ...this.#places() }, clock.now()))
+    while (!this.#stopping.signal.aborted) {
+      const waiting = await store.read(() => contenders(clock.now()))
+      const underWay = [...this.#underWay]
+      const { dealt, turns } = deal(waiting, underWay, this.#turns)
+      if (dealt.length === 0) {
+        const next = nextDue(waiting, underWay)
+        return next === null ? null : next - clock.now()
+      }
+      const taken = await store.write(() => take(dealt, clock.now()))
+      this.#turns = turns
       for (const delivery of taken) this.#send(delivery)
-      if (!isMore) return
+      if (taken.length === 0) return null
     }
-  }
-
-  /** Who has as much under way as it may, and a count that goes on from there. */
-  #places(): { full: Full; hasRoom: (row: { webhook_id: WebhookId; project_id: string }) => boolean } {
-    const webhooks = new Map<WebhookId, number>()
-    const projects = new Map<string, number>()
-    const count = (webhook: WebhookId, project: string) => {
-      webhooks.set(webhook, (webhooks.get(webhook) ?? 0) + 1)
-      projects.set(project, (projects.get(project) ?? 0) + 1)
-    }
-    const isFull = (webhook: WebhookId) => (webhooks.get(webhook) ?? 0) >= limits.deliveriesAtOncePerWebhook
-    const isBusy = (project: string) => (projects.get(project) ?? 0) >= limits.deliveriesAtOncePerProject
-    for (const { webhook, project } of this.#underWay) count(webhook, project)
-    return {
-      full: { webhooks: [...webhooks.keys()].filter(isFull), projects: [...projects.keys()].filter(isBusy) },
-      hasRoom: ({ webhook_id, project_id }) => {
-        if (isFull(webhook_id) || isBusy(project_id)) return false
-        count(webhook_id, project_id)
-        return true
-      },
-    }
+    return null
   }
 
   #send(taken: Taken): void {

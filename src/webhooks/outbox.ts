@@ -6,6 +6,7 @@ import type { Schema } from '../store/schema.ts'
 import type { DeliveryId, WebhookId } from '../store/schema/ids.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, one, type Read, run, runAll, type Write } from '../store/transaction.ts'
+import type { Place } from './dealing.ts'
 import type { Reply } from './verdict.ts'
 
 type Row = Selectable<Schema['deliveries']>
@@ -77,42 +78,6 @@ const lastOf = query((db, a: { webhook: WebhookId; limit: number }) =>
     .where('webhook_id', '=', a.webhook)
     .orderBy('id', 'desc')
     .limit(sql<number>`cast(${a.limit} as bigint)`),
-)
-const due = command((db, a: Full & { now: number; limit: number }, on) =>
-  on.lockFree(
-    db
-      .selectFrom('deliveries')
-      .selectAll()
-      .where('due_at', '<=', a.now)
-      .where(e => e.not(on.isIn('webhook_id', a.webhooks, 'bigint')))
-      .where(e => e.not(on.isIn('project_id', a.projects)))
-      .orderBy('due_at')
-      .orderBy('id')
-      .limit(sql<number>`cast(${a.limit} as bigint)`),
-  ),
-)
-const nextDue = query((db, a: Full, on) =>
-  db
-    .selectFrom('deliveries')
-    .select('due_at')
-    .where('due_at', 'is not', null)
-    .where(e => e.not(on.isIn('webhook_id', a.webhooks, 'bigint')))
-    .where(e => e.not(on.isIn('project_id', a.projects)))
-    .orderBy('due_at')
-    .limit(1),
-)
-const begin = bulk<{ id: DeliveryId; now: number; until: number }>(
-  { id: 'bigint', now: 'bigint', until: 'bigint' },
-  (db, r, on) =>
-    on.update(
-      db.updateTable('deliveries').set(e => ({
-        attempts: e('attempts', '+', 1),
-        first_at: e.fn.coalesce('first_at', r.now),
-        due_at: r.until,
-      })),
-      'deliveries.id',
-      r.id,
-    ),
 )
 const secretsOf = query((db, a: { webhooks: readonly WebhookId[] }, on) =>
   db
@@ -214,22 +179,14 @@ const pruneOne = command((db, a: { webhook: WebhookId; kept: number }) =>
     ),
 )
 
-/** The webhooks and projects that have as much under way as they may. */
-export interface Full {
-  readonly webhooks: readonly WebhookId[]
-  readonly projects: readonly string[]
-}
-
 /** How many are pending, by webhook and subject. */
 export const pendingBySubject = (webhooks: readonly WebhookId[]) => all(pendingOf({ webhooks }))
 
 export const lastDeliveries = (webhook: WebhookId, limit: number): Read<Delivery[]> => all(lastOf({ webhook, limit }))
 
-/** A delivery that this process has until its term ends. */
-export interface Taken {
+/** A delivery that this process has until its term ends, and the place that it takes up. */
+export interface Taken extends Place {
   readonly id: DeliveryId
-  readonly webhook: WebhookId
-  readonly project: string
   readonly subject: string
   /** This try: another process that took it since has another one. */
   readonly attempts: number
@@ -246,36 +203,6 @@ export interface Target {
   readonly secrets: readonly string[]
 }
 
-interface Choice {
-  /** The most that are taken. */
-  readonly limit: number
-  readonly full: Full
-  /** Whether there is room for one more of its webhook and project; called once for each that is taken. */
-  readonly hasRoom: (delivery: { webhook_id: WebhookId; project_id: string }) => boolean
-}
-
-/** Takes what is due, as long as there is room. `isMore` when something was left because others had its room. */
-export function* takeDue({ limit, full, hasRoom }: Choice, now: number): Write<{ taken: Taken[]; isMore: boolean }> {
-  const found = yield* all(due({ ...full, now, limit }))
-  const chosen = found.filter(hasRoom)
-  if (chosen.length === 0) return { taken: [], isMore: found.length > 0 }
-  const until = now + limits.deliveryTermMs
-  yield* run(begin({ rows: chosen.map(({ id }) => ({ id, now, until })) }))
-  const targets = yield* targetsOf([...new Set(chosen.map(({ webhook_id }) => webhook_id))], now)
-  const taken = chosen.map((row): Taken => ({
-    id: row.id,
-    webhook: row.webhook_id,
-    project: row.project_id,
-    subject: row.subject,
-    attempts: row.attempts + 1,
-    failures: row.failures,
-    firstAt: row.first_at ?? now,
-    message: { id: row.message, body: row.body },
-    target: targets.get(row.webhook_id)!,
-  }))
-  return { taken, isMore: found.length === limit || chosen.length < found.length }
-}
-
 export function* targetsOf(webhooks: readonly WebhookId[], now: number): Read<Map<WebhookId, Target>> {
   const rows = yield* all(secretsOf({ webhooks }))
   return new Map(
@@ -284,12 +211,6 @@ export function* targetsOf(webhooks: readonly WebhookId[], now: number): Read<Ma
       return [id, { uuid, url, secrets: [secret, old].filter(one => one !== null) }]
     }),
   )
-}
-
-/** In how many milliseconds something is due; null when nothing is. */
-export function* untilDue(full: Full, now: number): Read<number | null> {
-  const next = yield* one(nextDue(full))
-  return next ? next.due_at! - now : null
 }
 
 /** Writes down the answer to a try. False when another process has taken it since, or nobody waits for it any more. */

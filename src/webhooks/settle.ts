@@ -2,7 +2,7 @@
 import type { Write } from '../store/transaction.ts'
 import { giveBack, makeNextDue, restUntil, type Taken, writeAnswer } from './outbox.ts'
 import type { Reply, Verdict } from './verdict.ts'
-import { halt, lockWebhook, type Webhook } from './webhooks.ts'
+import { halt, lockWebhook, noteFailing, type Webhook } from './webhooks.ts'
 
 /**
  * Returns the webhook if it was stopped. The lock keeps out those who put in more: they must see whether something about
@@ -12,6 +12,7 @@ export function* settle(taken: Taken, reply: Reply, verdict: Verdict, now: numbe
   const webhook = yield* lockWebhook(taken.webhook)
   if (!webhook) return null
   const isActive = webhook.state === 'active'
+  if (verdict.kind !== 'put back') yield* noteFailing(webhook, verdict.kind !== 'delivered', now)
   switch (verdict.kind) {
     case 'put back':
       if (isActive) yield* giveBack(taken, now)

@@ -42,6 +42,7 @@ export const OPEN = [
   'missed_at',
   'created_at',
   'updated_at',
+  'failing_since',
 ] as const satisfies (keyof Webhook)[]
 
 const byUuid = query((db, a: { uuid: string; project: string | null; all: 0 | 1 }) =>
@@ -74,7 +75,7 @@ const lockCreation = command((db, _: object, on) =>
 const lockOne = command((db, a: { id: WebhookId }, on) =>
   on.lock(db.selectFrom('webhooks').select(OPEN).where('id', '=', a.id)),
 )
-const add = command((db, a: Omit<Row, 'id'>) =>
+const add = command((db, a: Omit<Row, 'id' | 'failing_since'>) =>
   db
     .insertInto('webhooks')
     .values({
@@ -133,6 +134,9 @@ const putState = command((db, a: { id: WebhookId; state: Row['state']; reason: s
     .where('id', '=', a.id)
     .returning(OPEN),
 )
+const putFailing = command((db, a: { id: WebhookId; since: number | null }) =>
+  db.updateTable('webhooks').set({ failing_since: a.since }).where('id', '=', a.id),
+)
 const forgetMissed = command((db, a: { id: WebhookId }) =>
   db.updateTable('webhooks').set({ missed_at: null }).where('id', '=', a.id),
 )
@@ -166,6 +170,12 @@ function* lockFound(uuid: string, view: View): Write<Webhook> {
   return locked
 }
 
+/** Notes whether its last try failed: then it has few places until one is taken. */
+export function* noteFailing({ id, failing_since }: Webhook, isFailing: boolean, now: number): Write<void> {
+  if (isFailing === (failing_since !== null)) return
+  yield* run(putFailing({ id, since: isFailing ? now : null }))
+}
+
 export const lockWebhook = (id: WebhookId): Write<Webhook | undefined> => one(lockOne({ id }))
 
 interface NewWebhook {
@@ -189,7 +199,7 @@ export function* createWebhook(
   const { sequence, part } = endOf((yield* logEnds()).newest)
   const secret = isMail(settings.url) ? null : newSecret(clock)
   const now = clock.now()
-  const row: Omit<Row, 'id'> = {
+  const row: Omit<Row, 'id' | 'failing_since'> = {
     ...settings,
     uuid: clock.newUuid(),
     project_id: project,

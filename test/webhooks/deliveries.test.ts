@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { limits } from '../../src/shared/limits.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { as } from '../support/callers.ts'
@@ -247,6 +248,38 @@ eachDatabase('webhooks', databases => {
     assert.ok(most > 0 && most <= 8, `a bounded number at once, not ${most}`)
     for (const { uuid } of [moved, huge, hanging, well]) await remove(uuid)
     for (const response of open) response.end()
+    receiver.respond = response => response.writeHead(204).end()
+  })
+
+  void test('two receivers that stall do not starve a third of their project, at first nor at each retry', async () => {
+    const stalled = [await create(), await create()]
+    const well = await create()
+    const open = new Map(stalled.map(({ path }) => [path, new Set<ServerResponse>()]))
+    receiver.respond = (response, { path }) => {
+      if (path === well.path) response.writeHead(204).end()
+      else open.get(path)?.add(response.on('close', () => open.get(path)!.delete(response)))
+    }
+    const tries = () => stalled.reduce((sum, { path }) => sum + receiver.at(path).length, 0)
+    const some = () => tell(store, ...Array.from({ length: 30 }, () => allocation(randomUUID(), 'created')))
+    await some()
+    await until('all of the third', () => receiver.at(well.path).length === 30)
+    assert.ok(tries() < limits.deliveryLanes.first.ofOwner, `the two have ${tries()} places, and left some`)
+    await until('places of both', () => stalled.every(({ path }) => receiver.at(path).length > 1))
+    // What was under way fails, and from then on each has one place.
+    const before = new Map(stalled.map(({ path }) => [path, receiver.at(path).length]))
+    for (const responses of open.values()) for (const response of responses) response.destroy()
+    for (const { path, uuid } of stalled) {
+      const failed = async () => (await deliveries(uuid)).filter(({ error }) => error).length
+      await until('the failures', async () => (await failed()) >= before.get(path)!)
+    }
+    for (let round = 2; round <= 3; round++) {
+      await some()
+      await until('all of the third again', () => receiver.at(well.path).length === 30 * round)
+      for (const { path } of stalled) await until('a retry', () => open.get(path)!.size === 1)
+      await advance(6)
+    }
+    for (const { uuid } of [...stalled, well]) await remove(uuid)
+    for (const responses of open.values()) for (const response of responses) response.destroy()
     receiver.respond = response => response.writeHead(204).end()
   })
 

@@ -9,16 +9,25 @@ import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { limits } from '../../src/shared/limits.ts'
 import { fanOut } from '../../src/webhooks/fan-out.ts'
-import { dropDelivery, lastDeliveries, takeDue, type Taken } from '../../src/webhooks/outbox.ts'
+import { deal, NO_TURNS } from '../../src/webhooks/dealing.ts'
+import { dropDelivery, lastDeliveries, type Taken } from '../../src/webhooks/outbox.ts'
 import { settle } from '../../src/webhooks/settle.ts'
 import { narrowWebhooks } from '../../src/webhooks/makers.ts'
-import { createWebhook, deleteWebhook, findWebhook, typesText, type Webhook } from '../../src/webhooks/webhooks.ts'
+import { contenders, take } from '../../src/webhooks/taking.ts'
+import {
+  createWebhook,
+  deleteWebhook,
+  findWebhook,
+  pauseWebhook,
+  resumeWebhook,
+  typesText,
+  type Webhook,
+} from '../../src/webhooks/webhooks.ts'
 import { eachDatabase } from '../support/stores.ts'
 import { allocation, tell } from './receiver.ts'
 
 const ALL = { project: null, all: 1 } as const
 const OK = { status: 204, ms: 1, text: '', error: null, retryAfterMs: null }
-const FULL = { webhooks: [], projects: [] }
 const HOUR_MS = 3_600_000
 
 eachDatabase('the outbox', databases => {
@@ -54,8 +63,12 @@ eachDatabase('the outbox', databases => {
     await at.ordered()
     while (await at.write(() => fanOut({ sees: () => true, source: '/test' }, now)));
   }
-  const take = async (at: Store, now: number, limit = 10_000): Promise<Taken[]> =>
-    (await at.write(() => takeDue({ limit, full: FULL, hasRoom: () => true }, now))).taken
+  const due = (at: Store, now: number) => at.read(() => contenders(now))
+  /** All that is due, however many places that needs. */
+  const takeAll = async (at: Store, now: number): Promise<Taken[]> => {
+    const places = (await due(at, now)).flatMap(one => Array.from({ length: limits.deliveriesPendingMax }, () => one))
+    return at.write(() => take(places, now))
+  }
   const settled = (at: Store, taken: Taken, now: number) =>
     at.write(() => settle(taken, OK, { kind: 'delivered' }, now))
   const numberIn = ({ message }: Taken) => (JSON.parse(message.body) as { data: { n: number } }).data.n
@@ -81,7 +94,7 @@ eachDatabase('the outbox', databases => {
     await takeIn(store)
     const found: Record<string, Record<string, number[]>> = {}
     for (let now = Date.now(); ; now++) {
-      const taken = await take(now % 2 === 0 ? store : other, now)
+      const taken = await takeAll(now % 2 === 0 ? store : other, now)
       if (taken.length === 0) break
       await expectSound()
       for (const delivery of taken) {
@@ -107,13 +120,13 @@ eachDatabase('the outbox', databases => {
     }
     const now = Date.now()
     await takeIn(store, now)
-    const first = await take(store, now)
+    const first = await takeAll(store, now)
     assert.equal(first.length, limits.deliveriesPendingMax)
     await takeIn(store, now)
-    assert.equal((await take(store, now)).length, 0)
+    assert.equal((await takeAll(store, now)).length, 0)
     for (const delivery of first) await settled(store, delivery, now)
     await takeIn(store, now)
-    const rest = await take(store, now)
+    const rest = await takeAll(store, now)
     const numbers = [...first, ...rest].map(numberIn)
     assert.deepEqual(
       numbers,
@@ -130,15 +143,15 @@ eachDatabase('the outbox', databases => {
     await tell(store, allocation(id, 'created'), allocation(id, 'ended'))
     const now = Date.now()
     await takeIn(store, now)
-    const [early] = (await take(store, now)) as [Taken]
-    assert.deepEqual(await take(other, now + limits.deliveryTermMs - 1), [], 'it is under way')
+    const [early] = (await takeAll(store, now)) as [Taken]
+    assert.deepEqual(await takeAll(other, now + limits.deliveryTermMs - 1), [], 'it is under way')
     const late = now + limits.deliveryTermMs
-    const [again] = (await take(other, late)) as [Taken]
+    const [again] = (await takeAll(other, late)) as [Taken]
     assert.deepEqual([again.message, again.attempts], [early.message, 2])
     await settled(store, early, late)
-    assert.deepEqual(await take(store, late), [], 'the next one waits for the second try')
+    assert.deepEqual(await takeAll(store, late), [], 'the next one waits for the second try')
     await settled(other, again, late)
-    const [next] = (await take(store, late)) as [Taken]
+    const [next] = (await takeAll(store, late)) as [Taken]
     assert.match(next.message.body, /allocation\.ended/)
     await expectSound()
     await clean()
@@ -150,15 +163,15 @@ eachDatabase('the outbox', databases => {
     for (let n = 0; n < 3; n++) await tell(store, allocation(subject, 'renewed', 'p1', { n }))
     const now = Date.now()
     await takeIn(store, now)
-    const [first] = (await take(store, now)) as [Taken]
+    const [first] = (await takeAll(store, now)) as [Taken]
     const [last, middle] = await store.read(() => lastDeliveries(id, 3))
     const giveUp = (delivery: number) => store.write(() => dropDelivery(String(delivery), id, true, now))
     await giveUp(middle!.id)
-    assert.deepEqual(await take(other, now), [], 'the first is under way')
+    assert.deepEqual(await takeAll(other, now), [], 'the first is under way')
     await giveUp(first.id)
-    assert.deepEqual((await take(other, now)).map(numberIn), [2])
+    assert.deepEqual((await takeAll(other, now)).map(numberIn), [2])
     await settled(store, first, now)
-    assert.deepEqual(await take(other, now), [], 'the last is under way')
+    assert.deepEqual(await takeAll(other, now), [], 'the last is under way')
     assert.equal((await store.read(() => lastDeliveries(id, 1)))[0]!.id, last!.id)
     await expectSound()
     await clean()
@@ -179,7 +192,7 @@ eachDatabase('the outbox', databases => {
     await seal()
     while ((await store.write(() => pruneSealed(later + 1))) > 0);
     await takeIn(store, later)
-    const taken = await take(store, later)
+    const taken = await takeAll(store, later)
     assert.deepEqual(
       taken.map(({ subject }) => subject),
       ['allocation/kept'],
@@ -205,21 +218,40 @@ eachDatabase('the outbox', databases => {
     await clean()
   })
 
-  void test('one webhook can not take all places', async () => {
-    const [busy, quiet] = [await create(), await create('p2')]
+  void test('who has something due gets a place, whoever else has more; what failed last has few until one is taken', async () => {
+    const [busy, quiet] = [await create('p1'), await create('p1')]
     await tell(store, ...Array.from({ length: 20 }, () => allocation(randomUUID(), 'created')))
-    await tell(store, allocation(randomUUID(), 'created', 'p2'))
     const now = Date.now()
     await takeIn(store, now)
-    let left = 3
-    const hasRoom = ({ webhook_id }: { webhook_id: number }) => webhook_id !== busy.id || left-- > 0
-    const first = await store.write(() => takeDue({ limit: 10, full: FULL, hasRoom }, now))
-    assert.deepEqual([first.taken.length, first.isMore], [3, true])
-    const full = { webhooks: [busy.id], projects: [] }
-    const second = await store.write(() => takeDue({ limit: 10, full, hasRoom }, now))
+    await store.write(() => pauseWebhook(quiet.uuid, ALL, 'someone', now))
+    const first = deal(await due(store, now), [], NO_TURNS)
+    assert.deepEqual([...new Set(first.dealt.map(({ webhook }) => webhook))], [busy.id])
+    const taken = await store.write(() => take(first.dealt, now))
+    assert.equal(taken.length, limits.deliveryLanes.first.ofWebhook)
+    await store.write(() => resumeWebhook(quiet.uuid, ALL, now))
+    const second = deal(await due(store, now), taken, first.turns)
+    assert.deepEqual([...new Set(second.dealt.map(({ webhook }) => webhook))], [quiet.id])
+    const [failed, ...others] = taken as [Taken, ...Taken[]]
+    const retry = { kind: 'retry' as const, at: now + 5_000, isForAll: false }
+    await store.write(() => settle(failed, { ...OK, error: 'no' }, retry, now))
+    const lanes = async () => Object.fromEntries((await due(store, now)).map(({ webhook, lane }) => [webhook, lane]))
+    assert.deepEqual(await lanes(), { [busy.id]: 'again', [quiet.id]: 'first' })
+    const { dealt } = deal(await due(store, now), [], NO_TURNS)
+    assert.equal(dealt.filter(({ webhook }) => webhook === busy.id).length, 1)
+    await settled(store, others[0]!, now)
+    assert.deepEqual(await lanes(), { [busy.id]: 'first', [quiet.id]: 'first' })
+    await clean()
+  })
+
+  void test('webhooks of all projects share places with those of the same maker only', async () => {
+    await create(null)
+    await create('p1')
+    await tell(store, allocation(randomUUID(), 'created'))
+    const now = Date.now()
+    await takeIn(store, now)
     assert.deepEqual(
-      second.taken.map(({ webhook }) => webhook),
-      [quiet.id],
+      (await due(store, now)).map(({ owner }) => owner),
+      ['user u', 'project p1'],
     )
     await clean()
   })

@@ -38,6 +38,8 @@ export interface WebhookTables {
     missed_at: number | null
     created_at: number
     updated_at: number | null
+    /** Since when its tries have failed; null when the last one was taken. */
+    failing_since: Generated<number | null>
   }
   deliveries: {
     id: Generated<DeliveryId>
