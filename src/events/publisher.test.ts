@@ -74,6 +74,24 @@ describe('the publisher', () => {
     assert.deepEqual(objects((await publisher.read(from, NODES)).events), ['n'])
   })
 
+  test('forgets what it has when the database may have lost it, and wakes all who wait', async () => {
+    await using opened = new AsyncDisposableStack()
+    const { publisher, node, state } = await started(opened)
+    const from = await publisher.newest()
+    const heard = publisher.changed(from, NODES, never)
+    await node('n')
+    await heard
+    assert.deepEqual(objects((await publisher.read(from, NODES)).events), ['n'])
+    const { cursor } = await publisher.read(from, NODES)
+    const waiting = publisher.changed(cursor, NODES, never)
+    await isOver(waiting, publisher)
+    publisher.forget()
+    await waiting
+    const before = state.reads
+    assert.deepEqual(objects((await publisher.read(from, NODES)).events), ['n'])
+    assert.ok(state.reads > before, 'it is read again')
+  })
+
   test('tells at once of what was committed between a read and the wait', async () => {
     await using opened = new AsyncDisposableStack()
     const { publisher, node } = await started(opened)

@@ -34,6 +34,8 @@ export class Publisher {
   /** Nothing was committed since the last time that places were given. */
   #isOrdered = false
   #isStopped = false
+  /** What is in memory may be of a log that is no more. */
+  #isDoubted = false
 
   constructor({ store, failed }: PublisherOptions) {
     this.#store = store
@@ -54,6 +56,12 @@ export class Publisher {
     for (const { wake } of this.#waiters) wake()
   }
 
+  /** Remembers nothing: the database may have lost the end of its log, and have written another. All who wait look again. */
+  forget(): void {
+    this.#isDoubted = true
+    this.#stir('committed')
+  }
+
   /** The place behind all that is in the log now. */
   async newest(): Promise<Cursor> {
     await this.#store.ordered()
@@ -63,7 +71,7 @@ export class Publisher {
   /** The next events of these kinds after a place; none when there are none yet. */
   async read(after: Cursor, kinds: ReadonlySet<EventKind>): Promise<Page> {
     // Memory doesn't know whether there is more: nobody may have waited for a while. One look serves all who ask.
-    if (this.#head === null || !isAfter(this.#head, after)) {
+    if (this.#head === null || this.#isDoubted || !isAfter(this.#head, after)) {
       this.#isOrdered = false
       await this.#looking.run()
     }
@@ -101,15 +109,17 @@ export class Publisher {
     this.#head ??= this.#tail = await this.newest()
     for (let isLast = false; !isLast;) {
       const head: Cursor = this.#head
+      const isDoubted = this.#isDoubted
       const page = await this.#store.read(() => eventsAfter(head, limits.eventPageMax))
       isLast = page.isLast
       const { newest } = page.kept
       // A database that took over from one that died may lack the end of the log: whoever is ahead of it has to know.
-      const isAhead = head.sequence > newest
+      const isAnew = isDoubted || head.sequence > newest
       // Or nobody has waited for long, so nobody needs all of that in memory.
-      if (isAhead || newest - page.cursor.sequence > limits.eventsInMemory) this.#begin(endOf(newest))
+      if (isAnew || newest - page.cursor.sequence > limits.eventsInMemory) this.#begin(endOf(newest))
       else this.#remember(page)
-      for (const { after, kinds, wake } of this.#waiters) if (isAhead || this.#mayHave(after, kinds)) wake()
+      if (isDoubted) this.#isDoubted = false
+      for (const { after, kinds, wake } of this.#waiters) if (isAnew || this.#mayHave(after, kinds)) wake()
     }
   }
 
@@ -134,7 +144,7 @@ export class Publisher {
 
   /** Null when memory doesn't go back so far, or has not all of these kinds. */
   #inMemory(after: Cursor, kinds: ReadonlySet<EventKind>): Page | null {
-    if (this.#head === null || isAfter(this.#tail, after) || isAfter(after, this.#head)) return null
+    if (this.#head === null || this.#isDoubted || isAfter(this.#tail, after) || isAfter(after, this.#head)) return null
     if ([...kinds].some(isQuiet)) return null
     const first = this.#recent.findLastIndex(event => !isAfter(event, after)) + 1
     return { events: this.#recent.slice(first), cursor: this.#head, isLast: true }

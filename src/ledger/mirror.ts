@@ -42,9 +42,10 @@ export class Mirror {
     return this.#revisions.get(provider)
   }
 
-  load(): Promise<void> {
+  /** `isAnew`: the database may have lost what the table has, so nothing that is known counts against what is read. */
+  load(isAnew = false): Promise<void> {
     // One read at a time: otherwise a slow load could overwrite a newer read.
-    const loading = this.#running.then(() => this.#reading(() => this.#loadAll()))
+    const loading = this.#running.then(() => this.#reading(() => this.#loadAll(isAnew)))
     this.#running = loading.catch(() => {})
     return loading
   }
@@ -53,23 +54,30 @@ export class Mirror {
    * Page by page, with turns for others between them. An empty table is filled as the pages come. Of a table in use only
    * what differs is kept until the end, and then applied at once: readers see none or all of it.
    */
-  async #loadAll(): Promise<void> {
+  async #loadAll(isAnew: boolean): Promise<void> {
     const isFirst = this.table.size === 0
+    // Without a revision no commit is followed from what is known: it is read instead.
+    if (isAnew) this.#revisions.clear()
     const { known, changed } = await this.#store.read(() => this.#readAll(isFirst))
     const removes: ProviderId[] = []
-    let seen = 0
-    for (const id of this.#revisions.keys()) {
+    for (const [at, row] of this.table.live.rows().entries()) {
+      const id = this.table.id[row]!
       if (!known.has(id)) removes.push(id)
-      if (++seen % limits.loadPageProviders === 0) await nextTurn()
+      if (at % limits.loadPageProviders === 0) await nextTurn()
     }
     if (changed.length + removes.length > 0) this.#take(changed, removes)
+    let seen = 0
+    for (const [id, revision] of known) {
+      this.#raise(id, revision)
+      if (++seen % limits.loadPageProviders === 0) await nextTurn()
+    }
   }
 
-  *#readAll(isFirst: boolean): Read<{ known: Set<ProviderId>; changed: RevisedSnapshot[] }> {
-    const known = new Set<ProviderId>()
+  *#readAll(isFirst: boolean): Read<{ known: Map<ProviderId, number>; changed: RevisedSnapshot[] }> {
+    const known = new Map<ProviderId, number>()
     const changed: RevisedSnapshot[] = []
     yield* loadAll(page => {
-      for (const { id } of page) known.add(id)
+      for (const { id, revision } of page) known.set(id, revision)
       if (isFirst) this.#take(page, [])
       else changed.push(...page.filter(snapshot => !isShown(this.table, this.#withNewerUse(snapshot))))
     })
@@ -169,7 +177,11 @@ export class Mirror {
   #take(snapshots: readonly RevisedSnapshot[], removes: readonly ProviderId[]): void {
     this.table.apply({ puts: snapshots.map(snapshot => this.#withNewerUse(snapshot)), removes })
     for (const id of removes) this.#revisions.delete(id)
-    for (const { id, revision } of snapshots) this.#revisions.set(id, Math.max(revision, this.#revisions.get(id) ?? 0))
+    for (const { id, revision } of snapshots) this.#raise(id, revision)
+  }
+
+  #raise(id: ProviderId, revision: number): void {
+    this.#revisions.set(id, Math.max(revision, this.#revisions.get(id) ?? 0))
   }
 
   /** A claim made after the read may be applied before it: then its `used` is kept. All else in the read is newest. */

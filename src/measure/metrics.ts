@@ -55,6 +55,11 @@ export class Metrics implements StoreObserver {
     labelNames: ['reason'] as const,
     registers: [this.registry],
   })
+  readonly #fallbacks = new Counter({
+    name: 'holdfast_store_fallbacks_total',
+    help: 'How often the database had lost the end of its log.',
+    registers: [this.registry],
+  })
   readonly #feedLag = new Histogram({
     name: 'holdfast_feed_lag_seconds',
     help: 'Age of a change made by another process when it was taken in here.',
@@ -158,6 +163,10 @@ export class Metrics implements StoreObserver {
   launched(placed: number, unplaced: number): void {
     this.#launches.inc({ outcome: 'placed' }, placed)
     this.#launches.inc({ outcome: 'no_valid_host' }, unplaced)
+  }
+
+  fellBack(): void {
+    this.#fallbacks.inc()
   }
 
   feedLag(seconds: number): void {

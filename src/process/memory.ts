@@ -19,6 +19,8 @@ interface MemoryOptions {
   lagged: (seconds: number) => void
   /** Is told what other processes made work on. */
   woken: (topics: readonly Topic[]) => void
+  /** Is told that the database has lost the end of the log, which was seen before. */
+  fellBack?: () => void
 }
 
 export class Memory {
@@ -42,14 +44,21 @@ export class Memory {
   }
 
   async start(): Promise<void> {
-    const { store, log, lagged, woken } = this.#options
+    const { store, log, lagged, woken, fellBack } = this.#options
     store.onCommit(({ changes }) => this.#absorb(changes))
-    if (!(store instanceof PostgresStore)) return this.#load()
+    if (!(store instanceof PostgresStore)) return this.#load(false)
     this.#feed = new Feed(store, {
-      load: () => this.#load(),
+      load: isAnew => this.#load(isAnew),
       refresh: providers => this.#refresh([...providers]),
       lagged,
       woken,
+      fellBack: places => {
+        log.error(
+          places,
+          'the database has lost the end of its log: what was answered since is gone, unless it comes back',
+        )
+        fellBack?.()
+      },
       failed: error => log.warn({ err: error }, 'the feed of changes could not be read'),
     })
     await this.#feed.start()
@@ -69,7 +78,7 @@ export class Memory {
     return this.#watchers.add(watcher)
   }
 
-  /** Tells the listener when all is read again, because something may have been missed. Returns how to stop. */
+  /** Tells the listener to forget what it has made of memory, which may have missed something. Returns how to stop. */
   onLoad(listener: () => void): () => void {
     return this.#loaded.add(listener)
   }
@@ -89,8 +98,10 @@ export class Memory {
     return isFresh ?? true
   }
 
-  async #load(): Promise<void> {
-    await Promise.all([this.mirror.load(), this.fleet.load(), this.calendar.load()])
+  /** `isAnew`: the database may have lost what is known here. So nothing of it counts, and what was made of it goes first. */
+  async #load(isAnew: boolean): Promise<void> {
+    if (isAnew) this.#loaded.tell()
+    await Promise.all([this.mirror.load(isAnew), this.fleet.load(isAnew), this.calendar.load()])
     this.#loaded.tell()
   }
 

@@ -102,6 +102,7 @@ export async function assembleApi(
   const duties = work?.duties ?? (await dutiesForTests(place))
   const observe: IdentityOptions['observe'] = (method, outcome) => metrics.authenticated(method, outcome)
   const identity = opened.adopt(await createIdentity({ config, store, clock, log, observe }), made => made.stop())
+  const shelf = new NodeShelf()
   const board = new Board({
     id: clock.newUuid(),
     store,
@@ -111,6 +112,7 @@ export async function assembleApi(
   })
   memory.watch(providers => board.touch(providers))
   memory.onLoad(() => board.forget())
+  memory.onLoad(() => shelf.clear())
   const context = {
     config,
     store,
@@ -133,7 +135,7 @@ export async function assembleApi(
     calls: opened.adopt(new Calls({ store, bell, silentMs: config.takeOverMs }), made => made.stop()),
     consoles: opened.adopt(consolesOf(place), made => made.stop()),
     bootIsos: opened.adopt(bootIsosOf(place), made => made.stop()),
-    nodes: new NodeReader({ store, fleet: memory.fleet, shelf: new NodeShelf(), isFresh: () => memory.isFresh() }),
+    nodes: new NodeReader({ store, fleet: memory.fleet, shelf, isFresh: () => memory.isFresh() }),
     allocator: work?.allocator ?? null,
     grants: new Grants({
       store,
@@ -248,6 +250,7 @@ async function openPlace(
     log,
     lagged: seconds => metrics.feedLag(seconds),
     woken: topics => bell.heard(topics),
+    fellBack: () => metrics.fellBack(),
   })
   opened.defer(() => memory.stop())
   await memory.start()
@@ -258,6 +261,7 @@ async function openPlace(
     made => made.stop(),
   )
   publisher.start()
+  memory.onLoad(() => publisher.forget())
   sayDrivers(log, role, { drivers, offered })
   await sayOwnServers({ config, store, log })
   return {

@@ -12,8 +12,13 @@ import { SERVER } from './session.ts'
 interface FeedReader {
   /** Reads these providers again. */
   refresh(providers: Iterable<ProviderId>): Promise<void>
-  /** Reads everything again: rows were pruned that this process had not seen. */
-  load(): Promise<void>
+  /**
+   * Reads everything again: rows were pruned that this process had not seen. `isAnew`: what it has seen may be undone, so
+   * nothing that memory knows counts against what is read.
+   */
+  load(isAnew: boolean): Promise<void>
+  /** The log ends before what was seen: changes that were answered are gone. Told again if the load after it fails. */
+  fellBack?(places: { seen: number; newest: number }): void
   /** Wakes the duties for these topics. */
   woken(topics: readonly Topic[]): void
   /** How old the oldest entry was when it was applied. */
@@ -30,6 +35,8 @@ interface Sight {
 interface State extends Sight {
   at: string
   behind: boolean
+  /** The last place in the log. */
+  newest: number
 }
 
 /** What others changed of one provider. */
@@ -45,7 +52,8 @@ const isNewer = (a: string, b: string) => `(pg_snapshot_xmax(${a}) > pg_snapshot
 
 const SIGHT = `select pg_current_snapshot()::text as snapshot, ${SERVER} as server`
 const STATE = `${SIGHT}, clock_timestamp()::text as at,
-  (select coalesce(${isNewer('pruned', '$1::pg_snapshot')}, false) from log_start) as behind`
+  (select coalesce(${isNewer('pruned', '$1::pg_snapshot')}, false) from log_start) as behind,
+  (select last from log_head) as newest`
 // Said so that the planner finds the small index.
 const IS_TOLD = '(providers is not null or topics is not null)'
 // Exactly what the last read could not see: transactions that began after it, and those that were running then. So a
@@ -83,6 +91,8 @@ export class Feed {
   #cursor = ''
   /** Where the cursor means something: another server may use the same numbers for other transactions. */
   #server = ''
+  /** The last place in the log that was seen. Places only grow, unless the database was put back to an older state. */
+  #newest = 0
   /** Earlier cursors, the oldest first: what they saw is pruned after #keepMs. */
   readonly #marks: Mark[] = []
   /** Counts events after which memory may lack a commit: an unknown outcome, a failed absorb, a lost connection. */
@@ -132,7 +142,7 @@ export class Feed {
     // After a restore into another server this gives up the numbers of the old one.
     await this.#store.ordered()
     const { rows } = await this.#store.pool.query<Sight>(SIGHT)
-    await this.#reader.load()
+    await this.#reader.load(false)
     this.#seen(rows[0]!)
   }
 
@@ -197,7 +207,9 @@ export class Feed {
     }
     const state = await this.#read()
     const { at, entries, topics } = state
-    const isLost = state.behind || state.server !== this.#server
+    // Another server, or the same after a crash or a restore: it may lack what was seen, and use its numbers again.
+    const isAnew = state.server !== this.#server || state.newest < this.#newest
+    const isLost = state.behind || isAnew
     this.#backlog = entries.reduce((sum, entry) => sum + entry.entries, 0)
     if (doubts > this.#doubtsNoted) {
       this.#doubtsNoted = doubts
@@ -205,7 +217,8 @@ export class Feed {
     }
     const isDecided = this.#doubtedAt !== null && !(await this.#isAnyRunningSince(this.#doubtedAt))
     if (isLost || isDecided) {
-      await this.#reader.load()
+      if (state.newest < this.#newest) this.#reader.fellBack?.({ seen: this.#newest, newest: state.newest })
+      await this.#reader.load(isAnew)
       if (isDecided) this.#doubtedAt = null
     } else if (entries.length > 0) {
       await this.#reader.refresh(entries.map(entry => entry.provider_id))
@@ -213,6 +226,7 @@ export class Feed {
       this.#reader.lagged(entries.reduce((oldest, { age }) => Math.max(oldest, age), 0))
     }
     this.#seen(state)
+    this.#newest = state.newest
     this.#caughtUpAt = startedAt
     // Duties read in memory what there is to do.
     if (isLost || isDecided) this.#reader.woken(['any'])

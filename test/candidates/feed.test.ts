@@ -199,11 +199,18 @@ describe('beside a transaction that stays open in another database of the server
   async function follow(failed = (error: unknown): void => assert.fail(String(error))) {
     const read: number[][] = []
     const loads: number[] = []
+    /** Which of these loads were to believe nothing that was known. */
+    const anew: boolean[] = []
+    const fellBack: object[] = []
     const feed = new Feed(
       store,
       {
         refresh: async providers => void read.push([...providers].sort((a, b) => a - b)),
-        load: async () => void loads.push(read.length),
+        load: async isAnew => {
+          loads.push(read.length)
+          anew.push(isAnew)
+        },
+        fellBack: places => void fellBack.push(places),
         lagged: () => {},
         woken: () => {},
         failed,
@@ -211,7 +218,7 @@ describe('beside a transaction that stays open in another database of the server
       0,
     )
     await feed.load()
-    return { feed, read, loads }
+    return { feed, read, loads, anew, fellBack }
   }
 
   test('reads what is new at each poll, and nothing else', async () => {
@@ -295,6 +302,28 @@ describe('beside a transaction that stays open in another database of the server
     await feed.poll()
     await feed.poll()
     assert.deepEqual(loads, [0, 0])
+    await feed.stop()
+  })
+
+  test('loads everything anew when the log ends before what was seen, on the same server too', async () => {
+    const { feed, anew, fellBack } = await follow()
+    const entry = (id: number) =>
+      sql.query(
+        `insert into log (at, user_id, roles, address, action, objects, outcome) values (0, '', '', '', $1, '[]', 'done')`,
+        [`entry-${id}`],
+      )
+    const last = async () =>
+      Number((await sql.query<{ last: string }>('select order_log(), last from log_head')).rows[0]!.last)
+    const newest = await last()
+    for (let id = 0; id < 3; id++) await entry(id)
+    await last()
+    const seen = await last()
+    await feed.poll()
+    await sql.query('delete from log_order where last > $1', [newest])
+    await feed.poll()
+    await feed.poll()
+    assert.deepEqual(anew, [false, true])
+    assert.deepEqual(fellBack, [{ seen, newest }])
     await feed.stop()
   })
 

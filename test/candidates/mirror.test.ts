@@ -70,6 +70,40 @@ describe('the copy in memory', () => {
     assert.equal(mirror.table.rowOfId(gone.id), -1, 'the deleted one does not come back')
   })
 
+  const usedOf = ({ uuid }: Provider) => mirror.table.column('VCPU')!.usedAt(mirror.table.rowOfUuid(uuid))
+  const claim = (provider: Provider, amount: number) => {
+    const who = { consumer: randomUUID(), projectId: 'p', userId: 'u', type: 'T', generation: undefined }
+    const consumers = [{ ...who, resources: new Map([[provider.uuid, new Map([['VCPU', amount]])]]) }]
+    return store.write(() => claimBatch([{ kind: 'replace', consumers, owner: null }], 2))
+  }
+
+  test('of a database that has lost changes it shows what is there, and what is committed while it is read', async () => {
+    const provider = await create()
+    const terms = { total: 20, reserved: 0, min_unit: 1, max_unit: 20, step_size: 1, allocation_ratio: 1 }
+    await store.write(() => setInventories(provider.uuid, new Map([['VCPU', terms]]), 0, { mayReserveAll: true }, 1))
+    await claim(provider, 2)
+    await mirror.refresh([provider.id])
+    // Known here, and lost by the database. Its next commits come to revisions that were known already.
+    const revision = mirror.revisionOf(provider.id)! + 9
+    void mirror.absorb([{ provider: provider.id, revision, generation: 9, uses: [['VCPU', 11]] }])
+    assert.equal(usedOf(provider), 11)
+    const { promise, resolve: open } = Promise.withResolvers<void>()
+    gate = promise
+    const loading = mirror.load(true)
+    await new Promise(setImmediate)
+    gate = null
+    const absorbed: unknown[] = []
+    const stop = store.onCommit(({ changes }) => void absorbed.push(mirror.absorb(changes)))
+    await claim(provider, 3)
+    open()
+    await Promise.all([loading, ...absorbed])
+    assert.equal(usedOf(provider), 5)
+    await claim(provider, 4)
+    await Promise.all(absorbed)
+    assert.equal(usedOf(provider), 9)
+    stop()
+  })
+
   const aggregatesOf = ({ id }: Provider) =>
     JSON.parse(mirror.table.aggregateSet[mirror.table.rowOfId(id)]!.json) as string[]
 

@@ -1,6 +1,6 @@
 // Holdfast as it is deployed: API processes and conductors on one database, each a process of its own.
 import { spawnConductor, waitFor } from '../support/baremetal.ts'
-import { type Command, runHoldfast, type ServerProcess, spawnServer } from '../support/server.ts'
+import { type Command, runHoldfast, type Server, type ServerProcess, spawnServer } from '../support/server.ts'
 
 const APIS = 2
 const CONDUCTORS = 2
@@ -30,6 +30,12 @@ export async function startService(database: string): Promise<Service> {
   }
 }
 
+/** Processes, and how to start one that reads everything. */
+interface Compared {
+  apis: readonly Pick<Server, 'origin'>[]
+  fresh(): Promise<Server>
+}
+
 /** What a process has in memory: the ledger, the nodes and the calendar, in one text. */
 async function memoryOf({ origin }: Pick<ServerProcess, 'origin'>, window: string): Promise<string> {
   const get = async (path: string): Promise<Record<string, unknown>> => {
@@ -56,7 +62,7 @@ function sorted(value: unknown): unknown {
 }
 
 /** Waits until all of these have the same in memory as a process that has just read it. Returns what differs at last. */
-export async function differingMemory(service: Service, window: string): Promise<string[]> {
+export async function differingMemory(service: Compared, window: string): Promise<string[]> {
   const fresh = await service.fresh()
   try {
     let differing: string[] = []

@@ -67,6 +67,15 @@ void test('an older read that ends after a newer one brings no deleted node back
   assert.deepEqual(revisions(), { 1: 1 })
 })
 
+void test('of a database that may have lost changes what is read counts, and what was committed since', async () => {
+  const { fleet, commit, revisions, answer } = await fleetOf(node(1, 5), node(2, 5), node(3, 5))
+  const reading = fleet.load(true)
+  void commit(2, node(2, 3))
+  answer([node(1, 2), node(2, 2)])
+  await reading
+  assert.deepEqual(revisions(), { 1: 2, 2: 3 })
+})
+
 void test('nodes that are deleted, here or by others, are told', async () => {
   const { fleet, commit, answer } = await fleetOf(node(1), node(2), node(3))
   const gone: number[] = []

@@ -114,15 +114,19 @@ export class Fleet {
   readonly #goneDuring = new Set<Set<ProviderId>>()
   /** Providers whose nodes were deleted lately, the oldest first. SQLite may give their ids to others. */
   readonly #gone = new Set<ProviderId>()
+  /** Nodes that the database may have put back to an older state: any that is read is newer. */
+  #doubted = new Set<ProviderId>()
   #heardGone: (id: NodeId) => void = () => {}
 
   constructor(store: Store) {
     this.#store = store
   }
 
-  load(): Promise<void> {
+  /** `isAnew`: the database may have lost what is known. */
+  load(isAnew = false): Promise<void> {
     // A database that was restored may use their ids again.
     this.#gone.clear()
+    if (isAnew) this.#doubted = new Set(this.#byProvider.keys())
     return this.#read([...this.#byProvider.keys()], everyNode({}))
   }
 
@@ -200,7 +204,8 @@ export class Fleet {
 
   #put(node: FleetNode): void {
     const before = this.#byProvider.get(node.provider_id)
-    if (before && before.revision > node.revision) return
+    const isDoubted = this.#doubted.delete(node.provider_id)
+    if (before && !isDoubted && before.revision > node.revision) return
     this.version++
     this.#gone.delete(node.provider_id)
     if (before) this.#remove(before.provider_id)

@@ -30,6 +30,10 @@ export class NodeShelf {
     this.#nodes.delete(id)
   }
 
+  clear(): void {
+    this.#nodes.clear()
+  }
+
   /** These nodes, in this order, if all are here and none is older. */
   known(keys: readonly Key[], now: number): ShelvedNode[] | null {
     const found: ShelvedNode[] = []
