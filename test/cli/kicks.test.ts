@@ -109,7 +109,9 @@ onServers('kicked runs', (person: Person) => {
         requireApart(lives)
       }
       await Promise.all(lives.slice(0, -1).map(live => over(live)))
-      for (const { uuid } of await of(kind)) await server.allocations.delete(uuid, { now: true })
+      for (const { uuid } of await of(kind)) {
+        await server.allocations.delete(uuid, { now: true }).catch(isGone)
+      }
       await lives.at(-1)!.exit
       requireApart(lives)
     })

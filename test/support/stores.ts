@@ -21,9 +21,16 @@ export interface Databases {
 
 const KINDS: readonly Kind[] = ['sqlite', 'postgres']
 
+/** The runner may want one of them in this part of the tests, and the other one in another (files.ts). */
+const kindsToRun = (kinds: readonly Kind[]) => {
+  const only = process.env['HOLDFAST_TEST_ONLY']
+  return only === undefined ? kinds : kinds.filter(kind => kind === only)
+}
+
 /** One group of tests for each kind of database. */
 export function eachDatabase(name: string, body: (databases: Databases) => void, kinds = KINDS): void {
-  for (const kind of kinds) {
+  // A group that is about one kind always runs.
+  for (const kind of kinds.length === 1 ? kinds : kindsToRun(kinds)) {
     describe(`${name} on ${kind}`, () => {
       const source = kind === 'sqlite' ? sqliteFiles() : postgresDatabases()
       before(() => source.open())

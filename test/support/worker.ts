@@ -3,6 +3,7 @@
 import { stripVTControlCharacters, inspect } from 'node:util'
 import { pathToFileURL } from 'node:url'
 import { run } from 'node:test'
+import type { Job } from './files.ts'
 import { undocumented } from './undocumented.ts'
 
 export interface Failure {
@@ -30,18 +31,19 @@ process.on('unhandledRejection', error => stray.push(error))
 process.once('SIGTERM', () => process.exit(143))
 process.once('disconnect', () => process.exit(1))
 
-process.on('message', (file: string) => void answer(file))
+process.on('message', (job: Job) => void answer(job))
 
-async function answer(file: string): Promise<void> {
+async function answer(job: Job): Promise<void> {
   // A run ends when no handle is left open, and the channel to run.ts must not count.
   process.channel!.unref()
-  const outcome = await runFile(file)
+  const outcome = await runFile(job)
   process.channel!.ref()
   tell({ outcome })
 }
 
-async function runFile(file: string): Promise<Outcome> {
+async function runFile({ file, only }: Job): Promise<Outcome> {
   const environment = { ...process.env }
+  if (only !== undefined) process.env['HOLDFAST_TEST_ONLY'] = only
   const outcome = await collect(file)
   const whole = (error: unknown) => outcome.failures.push({ test: '', error: text(error) })
   // node:test hides an error at load time if the file has already defined tests, so the import is repeated to get it.
