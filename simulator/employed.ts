@@ -9,6 +9,7 @@ const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url))
 export class Worker {
   readonly #child: ChildProcess
 
+  /** The mutant: its name, or a change as JSON. */
   constructor(mutant?: string, environment: Record<string, string> = {}) {
     const env = { ...process.env, ...environment }
     this.#child = fork(WORKER, mutant ? [mutant] : [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env })
@@ -25,6 +26,11 @@ export class Worker {
     over.abort()
     if ('error' in message) throw new Error(`seed ${wish.seed}: ${message.error}`)
     return message
+  }
+
+  /** For one that hangs. */
+  kill(): void {
+    this.#child.kill('SIGKILL')
   }
 
   async end(): Promise<void> {

@@ -2,19 +2,32 @@
 import fs from 'node:fs'
 import { registerHooks, syncBuiltinESMExports } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import type { Mutant } from './mutants/mutant.ts'
 
 const ROOT = new URL('../', import.meta.url)
 
-/** The file's text with the mutant's change; throws unless the text to be changed is there exactly once. */
-export function mutated({ name, file, from, to }: Mutant, text: string): string {
+/** A change of one place in the sources. */
+export interface Change {
+  name: string
+  /** From the root of the tree. */
+  file: string
+  from: string
+  to: string
+  /** Where the text is; if it isn't said, it is in the file exactly once. */
+  start?: number
+}
+
+/** The file's text with the change; throws unless the text to be changed is there. */
+export function mutated({ name, file, from, to, start }: Change, text: string): string {
+  if (start !== undefined && text.startsWith(from, start)) {
+    return `${text.slice(0, start)}${to}${text.slice(start + from.length)}`
+  }
   const parts = text.split(from)
   if (parts.length !== 2) throw new Error(`mutant ${name}: its text is ${parts.length - 1} times in ${file}, not once`)
   return parts.join(to)
 }
 
 /** To be called before anything of src is imported. */
-export function applyMutant(mutant: Mutant): void {
+export function applyMutant(mutant: Change): void {
   const url = new URL(mutant.file, ROOT)
   if (mutant.file.endsWith('.sql')) return changeFile(mutant, url)
   registerHooks({
@@ -30,10 +43,10 @@ const textOf = (source: string | ArrayBuffer | NodeJS.TypedArray | null | undefi
   typeof source === 'string' ? source : Buffer.from(source as ArrayBuffer).toString()
 
 /** Whether a database that was migrated without the mutant lacks it. */
-export const isInSchema = ({ file }: Mutant): boolean => file.endsWith('.sql')
+export const isInSchema = ({ file }: Change): boolean => file.endsWith('.sql')
 
 /** Migrations are read as files. */
-function changeFile(mutant: Mutant, url: URL): void {
+function changeFile(mutant: Change, url: URL): void {
   const read = fs.readFileSync
   const changed = (path: fs.PathOrFileDescriptor, options?: Parameters<typeof read>[1]) => {
     const found = read(path, options as never)

@@ -7,7 +7,7 @@ import { mutantNamed } from './mutants.ts'
 import { applyMutant } from './mutate.ts'
 
 const [mutant] = process.argv.slice(2)
-if (mutant) applyMutant(mutantNamed(mutant))
+if (mutant) applyMutant(mutant.startsWith('{') ? JSON.parse(mutant) : mutantNamed(mutant))
 const { Cast } = await import('./cast.ts')
 const { startServer } = await import('./database.ts')
 const { SqliteFiles } = await import('./file.ts')

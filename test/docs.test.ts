@@ -42,6 +42,7 @@ const NOT_RUN = [
   // test/simulator.test.ts runs the command.
   'docs/SIMULATOR.md: npm run simulate -- --seed 7',
   'docs/SIMULATOR.md: npm run simulate -- --store sqlite --mix any --faults any --load 3 --seeds 1000',
+  'docs/SIMULATOR.md: npm run mutate -- quotas src/metal/expiry.ts --sample 40',
 ]
 
 /** Languages of blocks; commands go by one name, so that none is overlooked. */

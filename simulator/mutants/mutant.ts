@@ -1,15 +1,10 @@
 import type { Dialect } from '../../src/store/statement.ts'
+import type { Change } from '../mutate.ts'
 
 /** A deliberate bug: a change of one place in the sources. */
-export interface Mutant {
-  name: string
+export interface Mutant extends Change {
   /** What is wrong with it, in words. */
   breaks: string
-  /** From the root of the tree. */
-  file: string
-  /** The text that is changed. It is in the file exactly once. */
-  from: string
-  to: string
   /** The mix that shows it. */
   mix: string
   /** The faults that it needs. */

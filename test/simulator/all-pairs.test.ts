@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MIXES as FAULTS } from '../../simulator/faults.ts'
+import { EXACT } from '../../simulator/exact/mixes.ts'
 import { MIXES } from '../../simulator/mixes.ts'
 import { simulate } from '../support/simulate.ts'
 
@@ -23,3 +24,8 @@ for (const [place, kind] of Object.keys(FAULTS).entries()) {
 
 void test('on PostgreSQL each mix of clients is served through some faults, and each kind of faults is met', () =>
   assertGreen(Math.max(mixes, faults), { from: FIRST }, '--every', String(mixes + 1), '--load', '2'))
+
+for (const mix of Object.keys(EXACT)) {
+  void test(`those who know each answer in advance find none that is wrong: ${mix}`, () =>
+    assertGreen(6, { from: FIRST }, '--store', 'sqlite', '--mix', mix, '--faults', 'none', '--load', '6'))
+}

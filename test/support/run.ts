@@ -67,7 +67,7 @@ class Worker {
       const hear = (message: Message) => {
         hang.refresh()
         if ('outcome' in message) done(message.outcome)
-        else running = message.running
+        else if ('running' in message) ({ running } = message)
       }
       const exit = (code: number | null, signal: string | null) => {
         const hanging = `it hangs: nothing has begun for ${HANG_MS / 60_000} minutes`

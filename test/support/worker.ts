@@ -18,7 +18,8 @@ export interface Outcome {
   failures: Failure[]
 }
 
-export type Message = { running: string } | { outcome: Outcome }
+/** A failure is told at once, and again with the outcome of its file. */
+export type Message = { running: string } | { failed: Failure } | { outcome: Outcome }
 
 const tell = (message: Message) => void process.send?.(message)
 
@@ -79,7 +80,9 @@ async function collect(file: string): Promise<Outcome> {
     const { error } = data.details
     const { failureType } = error as { failureType?: string }
     if (failureType !== 'subtestsFailed') {
-      outcome.failures.push({ test: isFile ? '' : test, error: text(error.cause ?? error) })
+      const failed = { test: isFile ? '' : test, error: text(error.cause ?? error) }
+      outcome.failures.push(failed)
+      tell({ failed })
     }
   }
   return outcome

@@ -1,0 +1,78 @@
+// Which test kills a mutant, or which seed of the simulator finds it.
+import { Worker } from '../../simulator/employed.ts'
+import { type Baselines, covers, isUnitTest, testsOf } from './baseline.ts'
+import type { Ground } from './ground.ts'
+import { isThere, type Mutant } from './mutants.ts'
+
+export interface Fate {
+  mutant: Mutant
+  /**
+   * `undecided`: some tests that run its place were not asked, for lack of time. `unreached`: no test runs its place.
+   */
+  fate: 'unit' | 'http' | 'simulator' | 'survived' | 'undecided' | 'unreached'
+  /** What found it. */
+  by: string
+}
+
+interface Hunt {
+  ground: Ground
+  baselines: Baselines
+  /** How long the tests of one mutant may take. */
+  eachMs: number
+  isOver: () => boolean
+}
+
+/** Kills of a file's mutants, by test file: who killed one is asked first for the next. */
+const killers = new Map<string, number>()
+
+export async function hunt(mutant: Mutant, { ground, baselines, eachMs, isOver }: Hunt): Promise<Fate> {
+  if (!isThere(mutant)) return { mutant, fate: 'undecided', by: 'the file was changed meanwhile' }
+  const files: string[] = []
+  for (const file of testsOf(mutant.file)) {
+    if (isOver() && !baselines.isKnown(file)) return { mutant, fate: 'undecided', by: 'out of time' }
+    if (covers(await baselines.learn(ground, file), mutant)) files.push(file)
+  }
+  if (files.length === 0) return { mutant, fate: 'unreached', by: '' }
+  const price = (file: string) => baselines.ms(file) / (1 + (killers.get(`${mutant.file} ${file}`) ?? 0))
+  const sorted = files.toSorted((a, b) => Number(!isUnitTest(a)) - Number(!isUnitTest(b)) || price(a) - price(b))
+  const asked: string[] = []
+  let ms = 0
+  for (const file of sorted) if ((ms += baselines.ms(file)) <= eachMs || asked.length === 0) asked.push(file)
+  const verdicts = await ground.try({ mutant, files: asked, limitMsOf: baselines.limitMs })
+  const last = verdicts.at(-1)!
+  if (last.failure === null) {
+    const left = files.length - asked.length
+    return { mutant, fate: left > 0 ? 'undecided' : 'survived', by: `${asked.length} of ${files.length} files pass` }
+  }
+  const pair = `${mutant.file} ${last.file}`
+  killers.set(pair, (killers.get(pair) ?? 0) + 1)
+  return { mutant, fate: isUnitTest(last.file) ? 'unit' : 'http', by: `${last.file}: ${last.failure}` }
+}
+
+const SEED_LIMIT_MS = 90_000
+
+/** Seeds without faults, each with one of the mixes, until something is found. */
+export async function simulate(mutant: Mutant, mixes: readonly string[], seeds: number): Promise<Fate> {
+  const store = mutant.file.endsWith('.postgres.sql') ? 'postgres' : 'sqlite'
+  const worker = new Worker(JSON.stringify(mutant))
+  let last = ''
+  const late = setTimeout(() => worker.kill(), SEED_LIMIT_MS)
+  try {
+    for (let seed = 1; seed <= seeds; seed++) {
+      late.refresh()
+      const mix = mixes[(seed - 1) % mixes.length]!
+      last = `seed ${seed} of ${mix}`
+      const wish = { seed, store, mix, faults: 'none', loadMs: 3_000, isTraced: false, isMinimised: false } as const
+      const { result } = await worker.run({ ...wish, isHunt: true })
+      const [finding] = result.findings
+      if (finding) return { mutant, fate: 'simulator', by: `${last}: ${finding.check}: ${finding.text.slice(0, 160)}` }
+    }
+    await worker.end()
+    return { mutant, fate: 'survived', by: `${seeds} seeds` }
+  } catch (error) {
+    return { mutant, fate: 'simulator', by: `${last}: ${(error as Error).message.slice(0, 160)}` }
+  } finally {
+    clearTimeout(late)
+    worker.kill()
+  }
+}
