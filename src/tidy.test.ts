@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { checksums, COMMAND } from '../scripts/catalogue.ts'
+import { expectedOf } from './store/catalogue/expected.ts'
 
 const LINES_MAX = 350
 const DOMAIN = ['shared', 'problems', 'store', 'kysely', 'clock']
@@ -99,6 +101,7 @@ const EXCEPTIONS = new Map([
   ['src/webhooks/post.ts has a stopwatch', 'how long a receiver takes to answer'],
   ['src/webhooks/mail.ts has a stopwatch', 'how long a mail server takes to answer'],
   ['src/measure/census.ts has a stopwatch', 'how old a count is'],
+  ['src/measure/schema-watch.ts has a stopwatch', 'how old a look at the schema is'],
   ['src/shared/duty.ts has a stopwatch', 'for how long a duty runs, and in how long it runs next'],
 ])
 const needed = new Set<string>()
@@ -240,6 +243,12 @@ test('the names of two files in a folder differ by more than an ending', () => {
     [...alike.values()].filter(({ length }) => length > 1),
     [],
   )
+})
+
+test('what the migrations make is checked in for these migrations', () => {
+  for (const dialect of ['sqlite', 'postgres'] as const) {
+    assert.deepEqual(expectedOf(dialect).migrations, checksums(dialect), `run: ${COMMAND}`)
+  }
 })
 
 test('every exception is still needed', () => {

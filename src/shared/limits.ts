@@ -2,12 +2,14 @@
 import { hardwareLimits } from './hardware-limits.ts'
 import { leaseLimits } from './lease-limits.ts'
 import { novaLimits } from './nova-limits.ts'
+import { storeLimits } from './store-limits.ts'
 import { tellingLimits } from './telling-limits.ts'
 
 export const limits = {
   ...hardwareLimits,
   ...leaseLimits,
   ...novaLimits,
+  ...storeLimits,
   ...tellingLimits,
 
   // More than any honest body outside of the bulk routes: a server with its user data is a little over 64 KiB.
@@ -146,10 +148,6 @@ export const limits = {
   // A process that could not read the feed for this long loads everything again.
   feedKeepMs: 10 * 60_000,
   feedPruneMs: 60_000,
-
-  // A migration beside running processes may meet a deadlock. Each attempt takes a second at most until one side gives way.
-  migrationAttemptsMax: 20,
-  migrationRetryMs: 100,
 
   // How often a thread copies the log into the file while clients write.
   walCheckpointMs: 500,
