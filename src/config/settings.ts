@@ -151,6 +151,12 @@ const TABLE = {
     fallback: limits.poolConnectionsMax,
     help: 'most connections to PostgreSQL at once for requests',
   },
+  damagedSchema: {
+    flag: 'damaged-schema',
+    is: yesOrNo,
+    fallback: false,
+    help: 'serve a database that lacks tables, constraints, indexes, triggers or functions of its schema; what these promise is not kept then',
+  },
   ...REQUEST_SETTINGS,
   eventSource: {
     flag: 'event-source <name>',

@@ -6,6 +6,7 @@ import { ledgerInvariants } from '../ledger/fsck.ts'
 import { metalInvariants } from '../metal/fsck.ts'
 import { StoreDamaged } from '../store/failure.ts'
 import { databaseInvariants, type Finding, violationsOf } from '../store/fsck.ts'
+import { checkSchema } from './fsck-schema.ts'
 import { webhookInvariants } from '../webhooks/fsck.ts'
 import type { Store } from '../store/store.ts'
 
@@ -18,7 +19,7 @@ export async function checkEverything(store: Store): Promise<Finding[]> {
     ...leaseInvariants,
     ...webhookInvariants,
   }
-  const findings: Finding[] = []
+  const findings = await checkSchema(store).catch(error => [unreadable('the schema can be read', error)])
   for (const [invariant, violations] of Object.entries({ ...databaseInvariants[store.dialect], ...rooms })) {
     const look = async () => ({ invariant, violations: await store.read(() => violationsOf(violations)) })
     findings.push(await look().catch(error => unreadable(invariant, error)))

@@ -28,6 +28,7 @@ import type { Fleet } from '../metal/nodes/fleet.ts'
 import type { NodeReader } from '../metal/nodes/reader.ts'
 import type { Census } from '../measure/census.ts'
 import type { Metrics } from '../measure/metrics.ts'
+import type { SchemaWatch } from '../measure/schema-watch.ts'
 import type { NovaClient } from '../nova/client.ts'
 import type { SharedClock } from '../clock/shared-clock.ts'
 import type { Rate } from '../shared/rate.ts'
@@ -97,6 +98,8 @@ export interface Context {
   readonly feed: Feed | null
   /** Counts in the database. */
   readonly census: Census
+  /** Whether the database has all of its schema. */
+  readonly schema: SchemaWatch
   /** What the last check of the invariants in this process found. */
   readonly fsckNote: { last: { at: number; violations: number } | null }
   readonly log: Logger

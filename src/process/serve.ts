@@ -31,13 +31,13 @@ import { NodeReader } from '../metal/nodes/reader.ts'
 import { Grants } from '../metal/grants.ts'
 import { NodeShelf } from '../metal/nodes/shelf.ts'
 import { Metrics } from '../measure/metrics.ts'
+import { SchemaWatch } from '../measure/schema-watch.ts'
 import { SharedClock } from '../clock/shared-clock.ts'
 import { Bell } from '../store/bell.ts'
 import { pendingMigrations } from '../store/migrate.ts'
 import { Board } from '../status/board.ts'
 import { Pulse } from '../status/pulse.ts'
 import { openStore } from '../store/open.ts'
-import type { Feed } from '../store/feed.ts'
 import { PostgresStore } from '../store/postgres.ts'
 import type { Dial } from '../store/session.ts'
 import type { Store } from '../store/store.ts'
@@ -45,6 +45,7 @@ import type { Carrier } from '../webhooks/carrier.ts'
 import type { Context } from './context.ts'
 import { dutiesForTests, startWork } from './background.ts'
 import { carrierFor } from './carrying.ts'
+import { watchAll } from './gauges.ts'
 import { driversFor, enabledDrivers } from './drivers.ts'
 import { novaFor } from './nova.ts'
 
@@ -98,7 +99,7 @@ export async function assembleApi(
     onMemory: store instanceof PostgresStore ? null : memory.mirror,
   })
   metrics.watch('holdfast_claims_waiting', 'Claims that wait to be decided.', () => claims.length)
-  const work = role === 'serve' ? opened.adopt(await startWork(place), started => started.stop()) : null
+  const work = role === 'serve' ? await conductorOf(place, opened) : null
   const duties = work?.duties ?? (await dutiesForTests(place))
   const observe: IdentityOptions['observe'] = (method, outcome) => metrics.authenticated(method, outcome)
   const identity = opened.adopt(await createIdentity({ config, store, clock, log, observe }), made => made.stop())
@@ -157,10 +158,22 @@ export async function assembleApi(
     duties,
     feed: memory.feed,
     census,
+    schema: place.schema,
     fsckNote: { last: null },
   }
   const app = opened.adopt(await createApp(context), started => started.close())
   return { app, context, memory }
+}
+
+/** Null on a damaged database that a conductor can't work on: it can still be read. */
+async function conductorOf(place: Awaited<ReturnType<typeof openPlace>>, opened: AsyncDisposableStack) {
+  try {
+    return opened.adopt(await startWork(place), started => started.stop())
+  } catch (error) {
+    if (place.schema.words === null) throw error
+    place.log.error({ err: error }, 'no conductor can work on this damaged database; the APIs are served without')
+    return null
+  }
 }
 
 /** Where all are one caller, that one may have all streams. */
@@ -208,7 +221,11 @@ export async function startConductor(config: Config): Promise<RunningConductor> 
 /** Puts a conductor together. All that is opened is closed with `opened`. */
 export async function assembleConductor(config: Config, opened: AsyncDisposableStack, surroundings: Surroundings) {
   const place = await openPlace(config, 'conductor', opened, surroundings)
-  const work = opened.adopt(await startWork(place), started => started.stop())
+  const started = startWork(place).catch(error => {
+    const { words } = place.schema
+    throw words === null ? error : new UsageError(`no conductor can work on this database: ${words}`, { cause: error })
+  })
+  const work = opened.adopt(await started, done => done.stop())
   return { place, work }
 }
 
@@ -239,8 +256,10 @@ async function openPlace(
       namesOf: ({ user, project }) => store.read(() => namesOf({ user, project })),
     })
   const offered = role === 'api' ? driversOf() : enabledDrivers(config, drivers)
+  const schema = new SchemaWatch({ store, log, mayBeDamaged: config.damagedSchema })
   if (role === 'serve') await migrateStore(store)
   else await requireMigrated(store)
+  await requireWhole(schema, config)
   opened.defer(() => clock.stop())
   await clock.start()
   const bell = new Bell(store, error => log.error({ err: error }, 'a listener of the bell failed'))
@@ -255,7 +274,7 @@ async function openPlace(
   opened.defer(() => memory.stop())
   await memory.start()
   const census = new Census({ store, now: () => clock.now(), silentMs: config.takeOverMs })
-  watchAll({ metrics, census, store, memory })
+  watchAll({ metrics, census, store, memory, schema })
   const publisher = opened.adopt(
     new Publisher({ store, failed: error => log.warn({ err: error }, 'the log could not be read') }),
     made => made.stop(),
@@ -271,6 +290,7 @@ async function openPlace(
     log,
     metrics,
     census,
+    schema,
     drivers,
     offered,
     bell,
@@ -306,32 +326,10 @@ async function requireMigrated(store: Store): Promise<void> {
   }
 }
 
-interface Watched {
-  metrics: Metrics
-  census: Census
-  store: Store
-  memory: Memory
-}
-
-/** Registers the gauges that read their value from other objects. */
-function watchAll({ metrics, census, store, memory: { mirror, fleet, feed } }: Watched): void {
-  metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
-  metrics.watchNodes(fleet)
-  metrics.watchCensus(census)
-  if (store instanceof PostgresStore) watchPool(metrics, store)
-  if (feed) watchFeed(metrics, feed)
-}
-
-function watchFeed(metrics: Metrics, feed: Feed): void {
-  metrics.watch('holdfast_feed_backlog', 'Changes by other processes that the last poll found.', () => feed.backlog)
-  const help = 'Time since everything was taken in that other processes had changed.'
-  metrics.watch('holdfast_feed_behind_seconds', help, () => feed.behindSeconds)
-}
-
-function watchPool(metrics: Metrics, { pools }: PostgresStore): void {
-  const sum = (count: 'totalCount' | 'idleCount' | 'waitingCount') => () =>
-    pools.all.reduce((total, pool) => total + pool[count], 0)
-  metrics.watch('holdfast_store_pool_connections', 'Connections to PostgreSQL.', sum('totalCount'))
-  metrics.watch('holdfast_store_pool_idle', 'Connections to PostgreSQL that wait for work.', sum('idleCount'))
-  metrics.watch('holdfast_store_pool_waiters', 'Transactions that wait for a connection.', sum('waitingCount'))
+/** A database that was restored in part would break promises that its missing constraints and triggers keep. */
+async function requireWhole(schema: SchemaWatch, { damagedSchema }: Config): Promise<void> {
+  await schema.look()
+  if (schema.words === null || damagedSchema) return
+  const how = 'restore it whole (holdfast fsck names all that is wrong), or serve it as it is with --damaged-schema'
+  throw new UsageError(`${schema.words}; ${how}`)
 }

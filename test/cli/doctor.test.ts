@@ -9,6 +9,7 @@ import { basename, dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { examine } from '../../src/cli/doctor/examine.ts'
 import { localChecks } from '../../src/cli/doctor/local.ts'
+import { openStore } from '../../src/store/open.ts'
 import { VERSION } from '../../src/shared/version.ts'
 import { stateOf } from '../policy/state.ts'
 import { typeHoldfast } from '../support/command.ts'
@@ -245,7 +246,7 @@ eachDatabase('holdfast doctor on the machine that runs it', databases => {
     const running = await examined(`--database ${database} --port ${port}`)
     assert.deepEqual([running.code, running.notOk], [0, []])
     assert.equal(running.of('port').found, `a Holdfast listens on ${port}`)
-    const own = isFile ? ['disk', 'migrations'] : ['migrations', 'clock']
+    const own = isFile ? ['disk', 'migrations', 'schema'] : ['migrations', 'schema', 'clock']
     assert.deepEqual(running.checks, ['settings', 'database', ...own, 'drivers', 'port'])
     assert.match(running.of('drivers').found, /^a conductor here offers fake-hardware/)
     assert.equal(await state.hash(), before)
@@ -257,6 +258,20 @@ eachDatabase('holdfast doctor on the machine that runs it', databases => {
     assert.deepEqual([stopped.code, stopped.notOk], [0, []])
     assert.equal(stopped.of('port').found, `${port} on 127.0.0.1 is free`)
     assert.deepEqual(beside(), rest, 'no file came or went')
+  })
+
+  test('a database that lacks a part of its schema is wrong, and a warning where it is served all the same', async () => {
+    const database = await databases.create()
+    const store = openStore(database)
+    await store.script(run => run('drop index deliveries_due'))
+    await store.close()
+    const look = async (flags: object) => (await lookedAt({ database, port: '0', ...flags })).of('schema')
+    const { grade, found } = await look({})
+    assert.deepEqual(
+      [grade, found],
+      ['wrong', "the database's schema is damaged: it lacks index deliveries.deliveries_due"],
+    )
+    assert.equal((await look({ damagedSchema: true })).grade, 'warning')
   })
 })
 

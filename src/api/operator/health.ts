@@ -5,11 +5,12 @@ import { problemOf } from '../../http/failures.ts'
 import type { Context } from '../../process/context.ts'
 import { limits } from '../../shared/limits.ts'
 
-export function addHealth(app: FastifyInstance, { store }: Pick<Context, 'store'>): void {
+export function addHealth(app: FastifyInstance, { store, schema }: Pick<Context, 'store' | 'schema'>): void {
   app.get('/healthz', () => ({ status: 'alive' }))
   app.get('/readyz', async () => {
     await store.ping()
-    return { status: 'ready' }
+    await schema.requireWhole()
+    return { status: 'ready', ...(schema.words !== null && { damage: schema.words }) }
   })
 }
 
@@ -30,7 +31,10 @@ function isSame(given: string, wanted: string): boolean {
 }
 
 /** Serves health and metrics on a separate port; 0 means none. */
-export async function startHealth(port: number, context: Pick<Context, 'store' | 'metrics' | 'log' | 'config'>) {
+export async function startHealth(
+  port: number,
+  context: Pick<Context, 'store' | 'schema' | 'metrics' | 'log' | 'config'>,
+) {
   if (port === 0) return null
   const app = Fastify({ requestTimeout: limits.requestMsMax, forceCloseConnections: true })
   app.setErrorHandler((error, request, reply) => {

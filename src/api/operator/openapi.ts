@@ -8,6 +8,8 @@ import { routes } from './routes.ts'
 import { Type } from '../../shared/type.ts'
 
 const Alive = named('Health', { status: Text })
+// With --damaged-schema: what is wrong with the database that is served all the same.
+const Ready = named('Readiness', { status: Text, damage: Type.Optional(Text) })
 
 const root = (path: string, name: string, summary: string, answer: Parameters<typeof Type.Array>[0]) =>
   versionRoute(path, { name, operation: { summary, answers: { 200: answer } } })
@@ -26,7 +28,7 @@ export const operatorApi: ApiDescription = {
       named('Root', { name: Text, version: Text, apis: byName(Text), ready: Text, metrics: Text, openapi: Text }),
     ),
     root('/healthz', 'showHealth', 'Say that the process is alive', Alive),
-    root('/readyz', 'showReadiness', 'Say that the database is there', Alive),
+    root('/readyz', 'showReadiness', 'Say that the database is there, and whole', Ready),
     root(
       '/metrics',
       'showMetrics',

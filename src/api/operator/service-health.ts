@@ -119,6 +119,7 @@ showFsck.operation = {
 } satisfies Operation
 
 export async function showFsck({ context, now }: OperatorRequest): Promise<Answer> {
+  await context.schema.look()
   const invariants = await checkEverything(context.store)
   const violations = invariants.reduce((sum, one) => sum + one.violations, 0)
   context.fsckNote.last = { at: now, violations }

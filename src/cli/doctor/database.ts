@@ -5,6 +5,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { systemClock } from '../../clock/clock.ts'
+import { reportOn, type SchemaReport } from '../../store/catalogue/compare.ts'
+import { expectedOf } from '../../store/catalogue/expected.ts'
+import { type AppliedRow, CATALOGUE, catalogueOf, type PartRow } from '../../store/catalogue/read.ts'
 import { parseAddress } from '../../store/hosts.ts'
 import { type Finding, warning, wrong } from './examine.ts'
 import { type Exchange, judgeMode, judgePostgres } from './judgement.ts'
@@ -13,6 +16,8 @@ export interface Seen {
   dialect: 'sqlite' | 'postgres'
   /** Names of the migrations that were applied. */
   applied: string[]
+  /** How its schema is; null if it lacks migrations. */
+  schema: SchemaReport | null
   /** How many servers of our own compute there are. */
   servers: number
   /** A reading of its clock; null if it uses this machine's. */
@@ -20,6 +25,13 @@ export interface Seen {
 }
 
 const CONNECT_MS_MAX = 5_000
+const CHECKSUMS = 'select name, checksum from migrations'
+
+const isUpToDate = (dialect: Seen['dialect'], applied: readonly string[]) =>
+  Object.keys(expectedOf(dialect).migrations).every(name => applied.includes(name))
+
+const reportOfRows = (dialect: Seen['dialect'], parts: readonly object[], migrations: readonly object[]) =>
+  reportOn(expectedOf(dialect), catalogueOf(parts as PartRow[], migrations as AppliedRow[]))
 const ROUNDS = 3
 
 /** `seen` is null if the database can't be read. */
@@ -46,8 +58,11 @@ export function seenInSqlite(path: string): { finding: Finding; seen: Seen | nul
     const applied = has('migrations') ? rows('select name from migrations').map(row => String(row['name'])) : []
     const servers = has('servers') ? Number(rows('select count(*) as count from servers')[0]!['count']) : 0
     const mib = (statSync(file).size / 1_048_576).toFixed(1)
+    const schema = isUpToDate('sqlite', applied)
+      ? reportOfRows('sqlite', rows(CATALOGUE.sqlite), rows(CHECKSUMS))
+      : null
     const finding = judgeMode(statSync(file).mode, file, `${file}, ${mib} MiB, can be written`)
-    return { finding, seen: { dialect: 'sqlite', applied, servers, clock: null } }
+    return { finding, seen: { dialect: 'sqlite', applied, schema, servers, clock: null } }
   } catch (error) {
     const hint = 'it is no database of SQLite, or damaged: bring back a backup'
     return { finding: wrong(`can't read ${file}: ${(error as Error).message}`, hint), seen: null }
@@ -98,11 +113,15 @@ async function seenAt(address: string): Promise<{ finding: Finding; seen: Seen |
       `select current_setting('server_version_num')::int as number, current_setting('server_version') as text,
         pg_is_in_recovery() as standby, to_regclass('migrations') is not null as migrated, to_regclass('servers') is not null as computes`,
     )
-    const applied = about!['migrated'] ? await rows('select name from migrations') : []
+    const migrated = about!['migrated'] ? await rows('select name from migrations') : []
+    const applied = migrated.map(row => String(row['name']))
+    const schema = isUpToDate('postgres', applied)
+      ? reportOfRows('postgres', await rows(CATALOGUE.postgres), await rows(CHECKSUMS))
+      : null
     const [counted] = about!['computes'] ? await rows('select count(*) as count from servers') : []
     const servers = Number(counted?.['count'] ?? 0)
     const clock = await clockOf(rows)
-    const seen: Seen = { dialect: 'postgres', applied: applied.map(row => String(row['name'])), servers, clock }
+    const seen: Seen = { dialect: 'postgres', applied, schema, servers, clock }
     if (about!['standby'])
       return { finding: wrong('it is a standby, which takes no writes', 'name the primary'), seen: null }
     return { finding: judgePostgres(about!['number'] as number, about!['text'] as string), seen }

@@ -1,4 +1,5 @@
 // The thresholds of the checks: which values are ok, a warning, or wrong. Pure.
+import { faultsInWords, type SchemaReport } from '../../store/catalogue/compare.ts'
 import { type Finding, ok, warning, wrong } from './examine.ts'
 
 const SECOND_MS = 1_000
@@ -77,6 +78,14 @@ export function judgeMigrations(known: readonly string[], applied: readonly stri
   const pending = known.filter(name => !has.has(name))
   if (pending.length === 0) return ok(`all ${known.length} migrations are there`)
   return warning(`lacks ${pending.join(', ')}`, 'run holdfast migrate; holdfast serve does it by itself when it starts')
+}
+
+export function judgeSchema(report: SchemaReport, mayBeDamaged: boolean): Finding {
+  const words = faultsInWords(report)
+  const own = report.extras.length === 0 ? '' : `; not made by a migration: ${report.extras.join(', ')}`
+  if (words === null) return ok(`all that the migrations make is there${own}`)
+  const hint = 'holdfast fsck names all of it; bring back a backup whole'
+  return mayBeDamaged ? warning(`${words}; it is served all the same (damaged-schema)`, hint) : wrong(words, hint)
 }
 
 export function judgeVersions(server: string | null, own: string): Finding {

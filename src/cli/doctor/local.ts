@@ -16,7 +16,7 @@ import { migrationsOf } from '../../store/migrate.ts'
 import { fileOf, type SettingFlags } from '../service/settings.ts'
 import { seenInPostgres, seenInSqlite, type Seen } from './database.ts'
 import { type Check, type Finding, ok, warning, wrong } from './examine.ts'
-import { judgeCertificate, judgeDisk, judgeMigrations, judgeMode, judgeSkew, skewOf } from './judgement.ts'
+import { judgeCertificate, judgeDisk, judgeMigrations, judgeMode, judgeSchema, judgeSkew, skewOf } from './judgement.ts'
 import { ask } from './wire.ts'
 
 interface Local {
@@ -50,6 +50,12 @@ export const localChecks: readonly Check<Local>[] = [
     needs: ['database'],
     when: ({ seen }) => seen !== null,
     look: async ({ seen }) => judgeMigrations(migrationsOf(seen!.dialect), seen!.applied),
+  },
+  {
+    name: 'schema',
+    needs: ['migrations'],
+    when: ({ seen }) => (seen?.schema ?? null) !== null,
+    look: async ({ seen, config }) => judgeSchema(seen!.schema!, config!.damagedSchema),
   },
   {
     name: 'clock',

@@ -103,8 +103,11 @@ async function isAlive(remote: Remote): Promise<Finding> {
 }
 
 async function isReady(remote: Remote): Promise<Finding> {
-  const { status } = await ask(`${addressOf(remote)}/readyz`)
+  const { status, body } = await ask(`${addressOf(remote)}/readyz`)
+  const { damage, error } = (body ?? {}) as { damage?: string; error?: { message?: string } }
+  if (status === 200 && damage) return warning(damage, 'bring back a backup whole: it is served by --damaged-schema')
   if (status === 200) return ok('/readyz says ready')
+  if (error?.message) return wrong(`/readyz says ${status}: ${error.message}`, "look at the server's log")
   const hint = "it can't reach its database; on its machine: holdfast doctor --config FILE, and look at its log"
   return wrong(`/readyz says ${status}`, hint)
 }
