@@ -1,6 +1,7 @@
 // The directory: users, projects, and the roles of users in projects.
 import { createHash } from 'node:crypto'
 import { idOf, isId } from './ids.ts'
+import { dearest } from './passwords.ts'
 import { type Role, withImplied } from './roles.ts'
 import type { UserEntry, UsersFile } from './users-file.ts'
 
@@ -28,6 +29,8 @@ export interface Project {
 export interface Directory {
   readonly users: readonly User[]
   readonly projects: readonly Project[]
+  /** What the dearest hash of a password costs: each check of one costs as much. */
+  readonly dearest: number
   user(name: string): User | null
   userWithId(id: string): User | null
   project(name: string): Project | null
@@ -46,6 +49,7 @@ const EVERY_ROLE = withImplied(['admin', 'service'])
 export class FileDirectory implements Directory {
   readonly users: readonly User[]
   readonly projects: readonly Project[]
+  readonly dearest: number
   readonly #usersByName: ReadonlyMap<string, User>
   readonly #usersById: ReadonlyMap<string, User>
   readonly #projectsByName: ReadonlyMap<string, Project>
@@ -67,6 +71,7 @@ export class FileDirectory implements Directory {
       defaultProject: entry['default-project'] ?? onlyOne(Object.keys(entry.roles ?? {})),
       assignments: new Map(Object.entries(entry.roles ?? {})),
     }))
+    this.dearest = dearest(Object.values(file.users).map(({ password }) => password))
     this.#usersByName = new Map(this.users.map(user => [user.name, user]))
     this.#usersById = new Map(this.users.map(user => [user.id, user]))
     this.#projectsByName = new Map(this.projects.map(project => [project.name, project]))
@@ -99,6 +104,7 @@ const onlyOne = (names: string[]): string | null => (names.length === 1 ? names[
 export const openDirectory: Directory = {
   users: [],
   projects: [],
+  dearest: dearest([]),
   user: name => ({
     id: isId(name) ? name : idOf('user', name),
     name,

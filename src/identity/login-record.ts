@@ -1,5 +1,4 @@
-// Records logins in the audit, granted and refused. A refusal is recorded only if the secret had to be hashed, so the
-// throttle bounds their number.
+// Records logins in the audit, granted and refused. The throttle bounds the number of refusals.
 import { recordAll } from '../audit/record.ts'
 import type { Write } from '../store/transaction.ts'
 import { limits } from '../shared/limits.ts'

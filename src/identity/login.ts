@@ -8,7 +8,8 @@ import { one, type Read } from '../store/transaction.ts'
 import { type ApplicationCredential, credentialOf, credentialWithId } from './application-credentials.ts'
 import type { Directory, Project, User } from './directory.ts'
 import type { LoginDeed, Refused } from './login-record.ts'
-import type { Passwords } from './passwords.ts'
+import { idOf } from './ids.ts'
+import type { Claim, Passwords } from './passwords.ts'
 import type { Role } from './roles.ts'
 import type { Throttle } from './throttle.ts'
 import type { Method, TokenFacts } from './token-text.ts'
@@ -39,14 +40,14 @@ export interface LoginOptions {
   observe: (method: Method | 'basic', outcome: 'granted' | 'refused' | 'throttled', address: string) => void
 }
 
-/** A secret to check. */
-interface Given {
+/** A secret to check, and what the audit is to say of it. */
+interface Given extends Claim {
   method: Method | 'basic'
-  /** The claimed name, under which attempts are counted. */
+  /** The name that was given, or the user's. */
   name: string
-  stored: string | null
-  secret: string
   address: string
+  /** Why there is no hash. */
+  without: Refused
 }
 
 interface Proven {
@@ -92,16 +93,16 @@ export class Login {
 
   /** Throws unless it is the user's password. Wrong ones count as wrong logins do. */
   async requirePassword(user: User, password: string, address: string): Promise<void> {
-    const given = { method: 'password', name: user.name, stored: user.password, secret: password, address } as const
+    const given = this.#givenOf({ name: user.name }, user, { method: 'password', secret: password, address })
     await this.#observed('password', address, () => this.#requireSecret(given))
   }
 
   /** A temporary token for HTTP Basic: the user in the default project. It is never issued. */
   basic(name: string, password: string, address: string): Token | null | Promise<Token | null> {
     const user = this.#options.directory().user(name)
-    if (user && this.#options.passwords.isKnown(user.password, password)) return this.#basicToken(user)
+    const given = this.#givenOf({ name }, user, { method: 'basic', secret: password, address })
+    if (user && this.#options.passwords.isKnown(given)) return this.#basicToken(user)
     return this.#observed('basic', address, async () => {
-      const given = { method: 'basic', name, stored: user?.password ?? null, secret: password, address } as const
       const isCounted = await this.#requireSecret(given)
       const token = user && this.#basicToken(user)
       if (isCounted) await this.#options.record({ ...given, outcome: token?.caller ?? 'disabled or over' })
@@ -155,10 +156,8 @@ export class Login {
 
   async #byPassword({ user: reference, password }: Proof & { method: 'password' }, address: string): Promise<Proven> {
     const user = this.#userOf(reference)
-    const name = user?.name ?? wordOf(reference)
-    const given = { method: 'password', name, stored: user?.password ?? null, secret: password, address } as const
-    const isCounted = await this.#requireSecret(given)
-    if (!user?.isEnabled) throw await this.#refusal(given, 'disabled or over', isCounted)
+    await this.#requireSecret(this.#givenOf(reference, user, { method: 'password', secret: password, address }))
+    if (!user) throw problem('not_authenticated', {})
     return { user, methods: ['password'], credential: null, token: null }
   }
 
@@ -173,43 +172,75 @@ export class Login {
   async #byCredential(proof: Proof & { method: 'application_credential' }, address: string): Promise<Proven> {
     const { store, clock, isOpen } = this.#options
     const { credential: wanted, secret } = proof
-    const owner = 'id' in wanted ? null : this.#userOf(wanted.user)
-    const found = await store.read(() => credentialGiven(wanted, owner))
+    const found = await store.read(() => this.#credentialGiven(wanted))
+    const user = found ? this.#options.directory().user(found.user_name) : null
     // A credential made in mode `none`, where nobody is authenticated, is not valid in other modes.
-    const credential = found && (isOpen || found.is_open === 0) ? found : undefined
-    const word = 'id' in wanted ? wanted.id : `${wordOf(wanted.user)} ${wanted.name}`
-    const name = `credential ${word}`
-    const given = { method: proof.method, name, stored: credential?.secret ?? null, secret, address } as const
-    const isCounted = await this.#requireSecret(given)
-    const user = credential ? this.#options.directory().user(credential.user_name) : null
-    const isOver = (credential?.expires_at ?? Infinity) <= clock.now()
-    if (!credential || !user?.isEnabled || user.id !== credential.user_id || isOver) {
-      throw await this.#refusal(given, 'disabled or over', isCounted)
+    const isOurs = found !== undefined && (isOpen || found.is_open === 0)
+    const isOver = (found?.expires_at ?? Infinity) <= clock.now()
+    const mayEnter = isOurs && user?.isEnabled === true && user.id === found.user_id && !isOver
+    await this.#requireSecret({
+      method: proof.method,
+      name: `credential ${'id' in wanted ? wanted.id : `${wordOf(wanted.user)} ${wanted.name}`}`,
+      key: `credential ${'id' in wanted ? wanted.id : `${keyOf(wanted.user)} ${wanted.name}`}`,
+      stored: mayEnter ? found.secret : null,
+      without: isOurs ? 'disabled or over' : 'unknown name',
+      secret,
+      address,
+    })
+    if (!mayEnter) throw problem('not_authenticated', {})
+    return { user, methods: ['application_credential'], credential: found, token: null }
+  }
+
+  /** A user who may not enter has no hash: that the password is right shows nowhere then, not even in what is counted. */
+  #givenOf(
+    reference: Reference,
+    user: User | null,
+    { method, secret, address }: Pick<Given, 'method' | 'secret' | 'address'>,
+  ): Given {
+    return {
+      method,
+      name: user?.name ?? wordOf(reference),
+      key: keyOf(reference),
+      stored: user?.isEnabled ? user.password : null,
+      without: user ? 'disabled or over' : 'unknown name',
+      secret,
+      address,
     }
-    return { user, methods: ['application_credential'], credential, token: null }
   }
 
   /** Throws unless the secret is right. Returns whether it counted as an attempt: cached and shared checks don't. */
   async #requireSecret(given: Given): Promise<boolean> {
-    const { passwords, throttle, isOpen } = this.#options
-    const { name, stored, secret, address } = given
-    if (isOpen || passwords.isKnown(stored, secret)) return false
-    if (secret.length > limits.passwordBytesMax) throw problem('not_authenticated', {})
-    const isAsked = passwords.isBeingChecked(stored, secret)
-    if (!isAsked) throttle.begin(name, address)
-    const isRight = await passwords.check(stored, secret).catch(error => {
-      if (!isAsked) throttle.withdrawn(name, address)
+    const { passwords, throttle, isOpen, directory } = this.#options
+    const { key, stored, secret, address } = given
+    if (isOpen || passwords.isKnown(given)) return false
+    const isAsked = passwords.isBeingChecked(given)
+    // Many requests at once with a right password are no guesses, so those that share a check count when it was wrong.
+    if (isAsked) throttle.admit(key, address)
+    else throttle.begin(key, address)
+    const isShort = secret.length <= limits.passwordBytesMax
+    const check = isShort ? passwords.check(given, directory().dearest) : Promise.resolve(false)
+    const isRight = await check.catch(error => {
+      if (!isAsked) throttle.withdrawn(key, address)
       throw error
     })
-    if (!isRight) throw await this.#refusal(given, stored === null ? 'unknown name' : 'wrong secret', !isAsked)
-    if (!isAsked) throttle.succeeded(name, address)
+    if (!isRight) {
+      if (isAsked) throttle.begin(key, address)
+      const { method, name } = given
+      const outcome = stored === null ? given.without : 'wrong secret'
+      // The reason is for the audit only.
+      await this.#options.record({ method, name, address, outcome })
+      throw problem('not_authenticated', {})
+    }
+    if (!isAsked) throttle.succeeded(key, address)
     return !isAsked
   }
 
-  /** The problem for a failed login. It never tells the reason, which is for the audit only. */
-  async #refusal({ method, name, address }: Given, outcome: Refused, isCounted: boolean): Promise<Problem> {
-    if (isCounted) await this.#options.record({ method, name, address, outcome })
-    return problem('not_authenticated', {})
+  /** Asks the store for a name that nobody has, too: it takes as long. */
+  *#credentialGiven(
+    given: { id: string } | { name: string; user: Reference },
+  ): Read<ApplicationCredential | undefined> {
+    if ('id' in given) return yield* one(credentialWithId(given))
+    return yield* credentialOf(this.#userOf(given.user)?.id ?? keyOf(given.user), given)
   }
 
   #userOf(reference: Reference): User | null {
@@ -224,7 +255,8 @@ export class Login {
 
   #scopeFor({ user, credential }: Proven, scope: Scope): { project: string | null; system: boolean } {
     if (credential) {
-      // A credential is for one project only.
+      // A credential is for one project only: also upstream, it is refused with any other scope.
+      if (scope === 'system' || scope === 'unscoped') throw problem('not_authenticated', {})
       if (typeof scope === 'object' && this.#projectOf(scope.project)?.name !== credential.project_name) {
         throw problem('not_authenticated', {})
       }
@@ -241,10 +273,8 @@ export class Login {
 
 const wordOf = (reference: Reference) => ('id' in reference ? reference.id : reference.name)
 
-function* credentialGiven(
-  given: { id: string } | { name: string },
-  owner: User | null,
-): Read<ApplicationCredential | undefined> {
-  if ('id' in given) return yield* one(credentialWithId(given))
-  return owner ? yield* credentialOf(owner.id, given) : undefined
-}
+/**
+ * What attempts are counted by. It follows from what was given alone, so that a name that nobody has counts as a user's
+ * does, also when it is tried by its name and by its id in turn.
+ */
+const keyOf = (reference: Reference) => ('id' in reference ? reference.id : idOf('user', reference.name))

@@ -18,14 +18,43 @@ export async function hashPassword(password: string, salt: Buffer): Promise<stri
   return ['scrypt', N, r, p, salt.toString('base64url'), hash.toString('base64url')].join('$')
 }
 
-async function isRight(stored: string, password: string): Promise<boolean> {
-  const [, N, r, p, salt, hash] = stored.split('$')
-  const cost = { N: Number(N), r: Number(r), p: Number(p) }
-  const derived = await derive(password, Buffer.from(salt!, 'base64url'), cost)
-  return timingSafeEqual(derived, Buffer.from(hash!, 'base64url'))
+interface Cost {
+  N: number
+  r: number
+  p: number
 }
 
-function derive(password: string, salt: Buffer, cost: { N: number; r: number; p: number }): Promise<Buffer> {
+function costOf(stored: string): Cost {
+  const [, N, r, p] = stored.split('$').map(Number) as [number, number, number, number]
+  return { N, r, p }
+}
+
+/** What a hash costs, in the smallest that there can be. */
+const workOf = (stored: string): number => (costOf(stored).N / 2 ** 14) * costOf(stored).p
+
+/** What the dearest of these hashes costs. */
+export const dearest = (hashes: readonly string[]): number => Math.max(...[...hashes, NOBODY].map(workOf))
+
+/**
+ * The hashes to work out for a check: its own, and idle ones up to what the dearest costs. Otherwise a cheap hash, taken
+ * over from elsewhere, tells its user's name from one that nobody has.
+ */
+export function hashesFor(stored: string, dearest: number): Cost[] {
+  const idle: Cost[] = []
+  for (let left = dearest - workOf(stored); left > 0; left -= 4) idle.push({ N: 2 ** 14, r: 8, p: Math.min(left, 4) })
+  return [costOf(stored), ...idle]
+}
+
+async function isRight(stored: string, password: string, dearest: number): Promise<boolean> {
+  const [, , , , salt, hash] = stored.split('$')
+  const derived: Buffer[] = []
+  for (const cost of hashesFor(stored, dearest)) {
+    derived.push(await derive(password, Buffer.from(salt!, 'base64url'), cost))
+  }
+  return timingSafeEqual(derived[0]!, Buffer.from(hash!, 'base64url'))
+}
+
+function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
   const options: ScryptOptions = { ...cost, maxmem: 256 * cost.N * cost.r }
   return new Promise((resolve, reject) => {
     scrypt(password, salt, HASH_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)))
@@ -42,7 +71,16 @@ interface PasswordsOptions {
   /** How many hashes run at once. */
   threads: number
   /** Compares a hash with a password; tests replace it. */
-  compare?: (stored: string, password: string) => Promise<boolean>
+  compare?: (stored: string, password: string, dearest: number) => Promise<boolean>
+}
+
+/** A secret to check. */
+export interface Claim {
+  /** Who is claimed to be here, whether there is such a one or not. */
+  key: string
+  /** The hash; null if there is none. */
+  stored: string | null
+  secret: string
 }
 
 export class Passwords {
@@ -60,27 +98,32 @@ export class Passwords {
     })
   }
 
-  /** Was this password right a short while ago? The hash is part of the key, so a changed password is not cached. */
-  isKnown(stored: string | null, password: string): boolean {
-    return stored !== null && (this.#right.get(this.#keyOf(stored, password)) ?? 0) > this.#options.now()
+  /** Was this secret right a short while ago? The hash is part of the key, so a changed one is not cached. */
+  isKnown(claim: Claim): boolean {
+    return claim.stored !== null && (this.#right.get(this.#keyOf(claim)) ?? 0) > this.#options.now()
   }
 
   /** Is the same check already running or waiting? */
-  isBeingChecked(stored: string | null, password: string): boolean {
-    return this.#checking.has(this.#keyOf(stored ?? NOBODY, password))
+  isBeingChecked(claim: Claim): boolean {
+    return this.#checking.has(this.#keyOf(claim))
   }
 
-  /** Is the password right? Takes as long without a stored hash. Equal checks at the same time share one result. */
-  check(stored: string | null, password: string): Promise<boolean> {
-    const key = this.#keyOf(stored ?? NOBODY, password)
+  /**
+   * Is the secret right? Takes as long without a stored hash. Equal checks at the same time share one result, but only of
+   * one name, known or not: otherwise made-up names would answer together and those of users apart.
+   */
+  check(claim: Claim, dearest: number): Promise<boolean> {
+    const key = this.#keyOf(claim)
     const present = this.#checking.get(key)
     if (present) return present
     const { compare = isRight, now } = this.#options
+    const { stored, secret } = claim
     const check = this.#gate
-      .pass(() => compare(stored ?? NOBODY, password))
-      .then(right => {
-        if (right) this.#right.set(key, now() + limits.rightPasswordMs)
-        return right && stored !== null
+      .pass(() => compare(stored ?? NOBODY, secret, dearest))
+      .then(isRight => {
+        const mayEnter = isRight && stored !== null
+        if (mayEnter) this.#right.set(key, now() + limits.rightPasswordMs)
+        return mayEnter
       })
       .finally(() => this.#checking.delete(key))
     this.#checking.set(key, check)
@@ -92,7 +135,8 @@ export class Passwords {
     return this.#gate.pass(() => hashPassword(password, salt))
   }
 
-  #keyOf(stored: string, password: string): string {
-    return createHmac('sha256', this.#options.secret).update(`${stored}\0${password}`).digest('base64')
+  #keyOf({ key, stored, secret }: Claim): string {
+    const text = JSON.stringify([key, stored ?? NOBODY, secret])
+    return createHmac('sha256', this.#options.secret).update(text).digest('base64')
   }
 }

@@ -36,6 +36,7 @@ export function withServiceUser(directory: Directory): Directory {
   const made: Directory = {
     users: directory.users,
     projects: directory.projects,
+    dearest: directory.dearest,
     user: name => (name === SERVICE_USER_NAME ? SERVICE_USER : directory.user(name)),
     userWithId: wanted => (wanted === SERVICE_USER.id ? SERVICE_USER : directory.userWithId(wanted)),
     project: name => directory.project(name) ?? (name === PROJECT ? service : null),

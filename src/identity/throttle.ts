@@ -22,6 +22,14 @@ export class Throttle {
 
   /** Counts an attempt before its outcome is known, so that parallel attempts count, too. Refuses too many. */
   begin(user: string, from: string): void {
+    this.admit(user, from)
+    const address = networkOf(from)
+    this.#count(pairOf(user, address))
+    this.#count(address)
+  }
+
+  /** Refuses if there were too many attempts, and counts none. */
+  admit(user: string, from: string): void {
     const address = networkOf(from)
     const pair = pairOf(user, address)
     const waitMs = Math.max(
@@ -29,8 +37,6 @@ export class Throttle {
       this.#proven.get(pair) ? 0 : this.#waitMs(address, limits.attemptsPerAddressMax),
     )
     if (waitMs > 0) throw problem('too_many_attempts', { retrySeconds: Math.ceil(waitMs / 1_000) })
-    this.#count(pair)
-    this.#count(address)
   }
 
   /** Takes the attempt back: the secret was right. */

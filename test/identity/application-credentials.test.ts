@@ -38,7 +38,9 @@ eachIdentity('application credentials', ({ api, databases, start }) => {
     expectStatus(await logIn({ id: 'none', secret }), 401)
     expectStatus(await logIn({ name: 'script', user: { name: 'bob' }, secret }), 401)
     const elsewhere = { project: { name: 'office', domain: { id: 'default' } } }
-    expectStatus(await logIn({ id: credential, secret }, elsewhere), 401)
+    for (const other of [elsewhere, { system: { all: true } }, { unscoped: {} }]) {
+      expectStatus(await logIn({ id: credential, secret }, other), 401)
+    }
     expectStatus(await create(path, token, { name: 'script' }), 409)
   })
 

@@ -10,7 +10,7 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { FileDirectory } from '../../src/identity/directory.ts'
-import { Passwords } from '../../src/identity/passwords.ts'
+import { dearest, Passwords } from '../../src/identity/passwords.ts'
 import { readUsersFile } from '../../src/identity/users-file.ts'
 import { typeHoldfast } from '../support/command.ts'
 import { startServer } from '../support/server.ts'
@@ -32,8 +32,8 @@ async function userHere(words: string[], input: string) {
 }
 const isRight = (name: string, password: string) =>
   new Passwords({ secret: Buffer.alloc(32), now: () => 0, threads: 1 }).check(
-    readUsersFile(file).users[name]!.password,
-    password,
+    { key: name, stored: readUsersFile(file).users[name]!.password, secret: password },
+    dearest([]),
   )
 
 test('add makes the file for its owner’s eyes only, and never writes a password', async () => {
