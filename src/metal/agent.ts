@@ -4,17 +4,17 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { Problem, problem } from '../problems/problem.ts'
 import { jsonText } from '../shared/json.ts'
 import { query } from '../store/statement.ts'
-import { all, type Read, type Write, wake } from '../store/transaction.ts'
+import { all, mark, type Read, type Write, wake } from '../store/transaction.ts'
 import { EVERYTHING } from './access.ts'
 import type { Json } from './drivers/port.ts'
 import { internalOf, TOKEN } from './nodes/agent-info.ts'
-import { AT_ONCE, findNode, lockNode, type NodeRow, requireUnlocked, saveNode } from './nodes/rows.ts'
+import { AT_ONCE, findNode, isLocked, lockNode, type NodeRow, saveNode } from './nodes/rows.ts'
 import { type State, STEPS } from './nodes/states.ts'
 import { workOf } from './nodes/transitions.ts'
 
-/** In these a ramdisk may be at work on the machine. */
-const WITH_RAMDISK: ReadonlySet<State> = new Set<State>(
-  [STEPS.deploy, STEPS.clean, STEPS.inspect, STEPS.rescue].flatMap(({ during, waiting }): State[] => [during, waiting]),
+/** In these an agent is awaited. Before and after, while a conductor works on the machine, nobody is told of it. */
+const AWAITING: ReadonlySet<State> = new Set<State>(
+  [STEPS.deploy, STEPS.clean, STEPS.inspect, STEPS.rescue].map(({ waiting }) => waiting),
 )
 
 const nodesWithPorts = query((db, a: { addresses: readonly string[] }, on) =>
@@ -31,28 +31,34 @@ interface Asker {
   addresses: readonly string[]
 }
 
-/** One text for all that isn't told to strangers: unknown machines, and nodes that no ramdisk is expected on. */
+/**
+ * One refusal for all that isn't told to strangers: no such machine, no agent is awaited on it, a conductor is at work on
+ * it, a wrong token.
+ */
 const stranger = () => problem('metal_not_found', { what: 'Node', name: 'of this machine' })
 
-/**
- * The node of a machine, and the token that its agent shows from now on. The token is told once: whoever asks later gets
- * null, and can't take the place of the first.
- */
-export function* lookUp(
-  asker: Asker,
-  newToken: () => string,
-  now: number,
-): Write<{ node: NodeRow; token: string | null }> {
+/** The node of a machine on which an agent is awaited, and whether the token was told already. */
+export function* lookUp(asker: Asker): Read<{ node: NodeRow; isTold: boolean }> {
   const uuid = asker.uuid ?? (yield* nodeWithPorts(asker.addresses))
-  const node = yield* lockKnown(uuid)
-  if (!WITH_RAMDISK.has(node.provision_state)) throw stranger()
-  requireUnlocked(node)
-  const internal = internalOf(node)
-  if (internal[TOKEN] !== undefined) return { node, token: null }
-  const token = newToken()
-  const after = { ...node, driver_internal_info: jsonText({ ...internal, [TOKEN]: digest(token) }), updated_at: now }
-  yield* saveNode(node, after)
-  return { node: after, token }
+  return awaiting(yield* known(findNode(uuid, EVERYTHING)))
+}
+
+/**
+ * Gives the agent the token that it shows from now on. It is told once: whoever asks later gets null, and can't take the
+ * place of the first.
+ */
+export function* giveToken(uuid: string, token: string, now: number): Write<string | null> {
+  const { node, isTold } = awaiting(yield* known(lockNode(uuid, EVERYTHING)))
+  if (isTold) return null
+  const info = jsonText({ ...internalOf(node), [TOKEN]: digest(token) })
+  yield* saveNode(node, { ...node, driver_internal_info: info, updated_at: now })
+  yield* mark({ kind: 'node', id: node.uuid })
+  return token
+}
+
+function awaiting(node: NodeRow): { node: NodeRow; isTold: boolean } {
+  if (!AWAITING.has(node.provision_state) || isLocked(node)) throw stranger()
+  return { node, isTold: internalOf(node)[TOKEN] !== undefined }
 }
 
 function* nodeWithPorts(addresses: readonly string[]): Read<string> {
@@ -61,9 +67,12 @@ function* nodeWithPorts(addresses: readonly string[]): Read<string> {
   return found[0]!.uuid
 }
 
-function* lockKnown(uuid: string): Write<NodeRow> {
+/** What is found; a stranger isn't told that there is none. */
+function known<Found>(found: Read<Found>): Read<Found>
+function known<Found>(found: Write<Found>): Write<Found>
+function* known<Found>(found: Write<Found>): Write<Found> {
   try {
-    return yield* lockNode(uuid, EVERYTHING)
+    return yield* found
   } catch (error) {
     throw error instanceof Problem && error.kind === 'metal_not_found' ? stranger() : error
   }
@@ -74,23 +83,27 @@ const digest = (token: string): string => createHash('sha256').update(token).dig
 
 interface Heartbeat {
   callbackUrl: string
-  token: string | null
+  token: string
   /** What else the agent says of itself, by the names of driver_internal_info. */
   about: Json
 }
 
+/** Refuses whoever doesn't show the token of this node's agent. */
+export function* requireAgent(ident: string, { token }: Pick<Heartbeat, 'token'>): Read<void> {
+  requireToken(yield* known(findNode(ident, EVERYTHING)), token)
+}
+
 /** The agent is there. A node that waits for it goes on at once. */
 export function* takeHeartbeat(ident: string, beat: Heartbeat, now: number): Write<void> {
-  const refuse = (reason: string) => problem('invalid_parameter', { reason })
-  // Without the lock first: a wrong token is told as such, whatever the node is doing.
-  requireToken(yield* findNode(ident, EVERYTHING), beat.token)
-  const node = yield* lockNode(ident, EVERYTHING)
-  requireUnlocked(node)
+  const node = yield* known(lockNode(ident, EVERYTHING))
   requireToken(node, beat.token)
+  // To its agent, too, names are nothing.
+  if (isLocked(node)) throw problem('node_locked', { node: node.uuid, host: 'a conductor' })
   const internal = internalOf(node)
   const url = internal['agent_url']
   if (url !== undefined && url !== beat.callbackUrl) {
-    throw refuse('The callback_url is not the one of the agent that was here before.')
+    const reason = 'The callback_url is not the one of the agent that was here before.'
+    throw problem('invalid_parameter', { reason })
   }
   const told = { agent_url: beat.callbackUrl, ...beat.about, agent_last_heartbeat: new Date(now).toISOString() }
   const goesOn = resumed(node)
@@ -100,17 +113,17 @@ export function* takeHeartbeat(ident: string, beat: Heartbeat, now: number): Wri
     driver_internal_info: jsonText({ ...internal, ...told }),
     updated_at: now,
   })
+  yield* mark({ kind: 'node', id: node.uuid })
   if (goesOn) yield* wake('nodes')
 }
 
-function requireToken(node: NodeRow, token: string | null): void {
+function requireToken(node: NodeRow, token: string): void {
   const kept = internalOf(node)[TOKEN]
-  if (token === null) throw problem('invalid_parameter', { reason: 'An agent_token is required.' })
   const isRight =
     typeof kept === 'string' &&
     kept.length === digest('').length &&
     timingSafeEqual(Buffer.from(kept), Buffer.from(digest(token)))
-  if (!isRight) throw problem('invalid_parameter', { reason: 'The agent_token is not valid for this node.' })
+  if (!isRight) throw stranger()
 }
 
 /** The work of a node that waits, due now; null if it doesn't wait. */

@@ -49,6 +49,8 @@ export interface Context {
   readonly names: Names
   /** Limits guessing at the secret URLs of calendars. */
   readonly calendarGuesses: Throttle
+  /** Limits what an address asks as the agent of a ramdisk, without a login. */
+  readonly agentCalls: Rate
   /** Limits tests of webhooks. */
   readonly webhookTests: Rate
   readonly claims: Claims<Entry>

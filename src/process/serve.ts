@@ -123,6 +123,7 @@ export async function assembleApi(
     identity,
     names: identity.names,
     calendarGuesses: new Throttle(() => clock.now()),
+    agentCalls: new Rate(limits.agentCallsPerMinute, () => clock.now()),
     webhookTests: new Rate(limits.webhookTestsPerMinute, () => clock.now()),
     policy,
     claims,

@@ -190,6 +190,8 @@ export const hardwareLimits = {
 
   // How often a ramdisk's agent says that it is there, as upstream tells it.
   agentHeartbeatSeconds: 300,
+  // Two hundred machines behind one address that all start at once; each call is a read of one row.
+  agentCallsPerMinute: 1_200,
   // 43 characters; agents want 32 at least.
   agentTokenBytes: 32,
   // Network cards of one machine.

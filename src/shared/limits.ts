@@ -262,8 +262,8 @@ export const limits = {
   usersFileWaitingMax: 256,
   // A change must take effect within a second; this is half of it.
   fileLookMs: 500,
-  // A caller who asks for a token is not authenticated yet, so little is read.
-  identityBodyBytesMax: 64 * 1024,
+  // A caller who asks for a token, or an agent that says that it is there, is a stranger yet, so little is read.
+  strangersBodyBytesMax: 64 * 1024,
   // Longer than any passphrase, and still quick to hash.
   passwordBytesMax: 4_096,
   // Our own tokens are about 250 characters, and Keystone's no longer.

@@ -1,6 +1,7 @@
 // The agents of ramdisks: they find their node, prove themselves once, and whoever waits for them goes on.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { limits } from '../../src/shared/limits.ts'
 import { eachMetal, expectFault, uuid, waitFor } from '../support/baremetal.ts'
 import { expectStatus } from '../support/placement.ts'
 
@@ -17,8 +18,8 @@ eachMetal('agents', api => {
     api.post(`/v1/heartbeat/${node}`, { callback_url: URL, agent_version: '9.1.0', ...more }, { ...NOBODY, version })
 
   /** A node in `wait call-back`, with a port. */
-  async function waiting(seconds: number | string = 600) {
-    const node = await api.node({ driver_info: { fake_call_back: { deploy: seconds } } }, 'available')
+  async function waiting(seconds: number | string = 600, attributes: object = {}) {
+    const node = await api.node({ driver_info: { fake_call_back: { deploy: seconds } }, ...attributes }, 'available')
     const address = mac()
     expectStatus(await api.post('/v1/ports', { node_uuid: node, address }), 201)
     expectStatus(await api.provision(node, 'active'), 202)
@@ -63,13 +64,69 @@ eachMetal('agents', api => {
     assert.equal(last_error, null)
   })
 
-  void test('strangers are told nothing', async () => {
+  /** The entries of the audit about a node, by what was done. */
+  const entriesOf = async (node: string, action: string) =>
+    (await api.operator('GET', `/audit?object=${node}&action=${action}`)).body.entries as Record<string, unknown>[]
+
+  void test('an agent is told on which disk to write and how the machine boots, and nothing else of its node', async () => {
+    const root_device = { wwn: '0x5000' }
+    const image = {
+      kernel: 'http://k',
+      ramdisk: 'http://r',
+      image_source: 'http://i',
+      user_data: 'x',
+      configdrive: 'x',
+    }
+    const capabilities = { boot_mode: 'uefi', token: 'x' }
+    const { node } = await waiting(600, {
+      properties: { root_device, cpu_arch: 'x86_64', capabilities: 'a:b' },
+      instance_info: { ...image, root_device, capabilities },
+    })
+    await api.until(node, 'wait call-back')
+    const { body } = expectStatus(await lookUp(`node_uuid=${node}`), 200)
+    const { links: _, ...told } = body.node
+    assert.deepEqual(told, {
+      uuid: node,
+      properties: { root_device, capabilities: 'a:b' },
+      instance_info: { root_device, capabilities: { boot_mode: 'uefi', token: '******' } },
+      driver_internal_info: {},
+    })
+  })
+
+  void test('the audit says which machine got a token and which called, and has nothing of strangers', async () => {
+    const { node, token } = await called()
+    expectStatus(await lookUp(`node_uuid=${node}`), 200)
+    expectStatus(await beat(node, { agent_token: 'a stranger’s' }), 404)
+    expectStatus(await beat(node, { agent_token: token }), 202)
+    for (const action of ['baremetal:driver:ipa_lookup', 'baremetal:node:ipa_heartbeat']) {
+      const found = await entriesOf(node, action)
+      assert.equal(found.length, 1, action)
+      const { user, project, roles, address, outcome } = found[0]!
+      assert.deepEqual([user, project, roles, address, outcome], ['agent', null, [], '127.0.0.1', 'done'])
+    }
+  })
+
+  void test('strangers are told the same, whether a node is not there, not waiting or locked', async () => {
     const idle = await api.node({}, 'available')
     const address = mac()
     expectStatus(await api.post('/v1/ports', { node_uuid: idle, address }), 201)
+    const busy = { node: await api.node({ driver_info: { fake_delay: { deploy: 600 } } }, 'available'), address: mac() }
+    expectStatus(await api.post('/v1/ports', { node_uuid: busy.node, address: busy.address }), 201)
+    expectStatus(await api.provision(busy.node, 'active'), 202)
+    await waitFor('a conductor works on it', async () => (await api.show(busy.node)).provision_state === 'deploying')
     const texts = new Set<string>()
-    for (const query of [`addresses=${mac()}`, `addresses=${address}`, `node_uuid=${idle}`, `node_uuid=${uuid()}`]) {
+    for (const query of [
+      `addresses=${mac()}`,
+      `addresses=${address}`,
+      `node_uuid=${idle}`,
+      `node_uuid=${uuid()}`,
+      `addresses=${busy.address}`,
+      `node_uuid=${busy.node}`,
+    ]) {
       texts.add(JSON.stringify(expectStatus(await lookUp(query), 404).body))
+    }
+    for (const node of [idle, busy.node, uuid(), 'no-such-name']) {
+      texts.add(JSON.stringify(expectStatus(await beat(node, { agent_token: 'wrong' }), 404).body))
     }
     assert.equal(texts.size, 1)
     for (const query of ['', 'addresses=', 'addresses=nonsense', 'node_uuid=nonsense', 'nonsense=1']) {
@@ -77,6 +134,11 @@ eachMetal('agents', api => {
     }
     expectFault(await lookUp(`addresses=${Array.from({ length: 300 }, () => 'x').join()}`), 400)
     expectStatus(await api.get(`/v1/lookup?addresses=${address}`, { version: '1.21' }), 404)
+  })
+
+  void test('little is read of what a stranger sends', async () => {
+    const agent_status_message = 'x'.repeat(limits.strangersBodyBytesMax)
+    expectStatus(await beat(uuid(), { agent_token: 'x', agent_status_message }), 413)
   })
 
   void test('of two nodes with ports of one machine none is told', async () => {
@@ -87,7 +149,7 @@ eachMetal('agents', api => {
   void test('a heartbeat that is not right is refused, and the node goes on waiting', async () => {
     const { node, token } = await called()
     expectFault(await beat(node), 400, /agent_token/)
-    expectFault(await beat(node, { agent_token: 'wrong' }), 400, /agent_token/)
+    expectFault(await beat(node, { agent_token: 'wrong' }), 404)
     for (const callback_url of [
       null,
       '',
@@ -113,7 +175,7 @@ eachMetal('agents', api => {
     const { node, token } = await called()
     expectStatus(await beat(node, { agent_token: token }), 202)
     await api.until(node, 'active')
-    expectFault(await beat(node, { agent_token: token }), 400, /not valid/)
+    expectFault(await beat(node, { agent_token: token }), 404)
   })
 
   void test('a machine that never calls back has failed, with the reason, and can be deployed again', async () => {
@@ -139,7 +201,7 @@ eachMetal('agents', api => {
     await waitFor('it is deleted', async () => (await api.provision(node, 'deleted')).status === 202)
     await api.until(node, 'available')
     assert.deepEqual((await api.show(node)).driver_internal_info, {})
-    expectFault(await beat(node, { agent_token: token }), 400, /not valid/)
+    expectFault(await beat(node, { agent_token: token }), 404)
   })
 
   void test('events of other services are checked and taken', async () => {

@@ -97,7 +97,7 @@ describe('the dashboard’s way in, for users of our own', () => {
       const { status, body: said } = await logIn(body)
       assert.deepEqual([status, said.error.code], [400, 400], JSON.stringify(body))
     }
-    assert.equal((await logIn(`{"auth": "${'x'.repeat(limits.identityBodyBytesMax)}"}`)).status, 413)
+    assert.equal((await logIn(`{"auth": "${'x'.repeat(limits.strangersBodyBytesMax)}"}`)).status, 413)
     assert.equal((await ask('GET', PROJECTS)).status, 401)
     assert.equal((await ask('PUT', TOKENS)).status, 405)
     const guesses: number[] = []

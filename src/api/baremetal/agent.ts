@@ -1,17 +1,19 @@
 // /v1/lookup and /v1/heartbeat: for the agents of ramdisks, which have no login.
+import type { Caller } from '../../identity/caller.ts'
+import { networkOf } from '../../identity/networks.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
-import { lookUp, takeHeartbeat } from '../../metal/agent.ts'
-import type { Json } from '../../metal/drivers/port.ts'
+import { giveToken, lookUp, requireAgent, takeHeartbeat } from '../../metal/agent.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn, type JsonText } from '../../shared/json.ts'
+import { type Json, jsonIn, jsonText, type JsonText } from '../../shared/json.ts'
 import { limits } from '../../shared/limits.ts'
+import { audited } from '../frame/audited.ts'
 import type { Operation } from '../operation.ts'
 import { Count, Document, Flag, named, Text, Uuid } from '../shapes.ts'
 import * as c from './collection.ts'
 import { Links, linksTo } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import { type Answer, type MetalRequest, parametersOf } from './request.ts'
-import { INSTANCE_SECRETS, masked } from './secrets.ts'
+import { masked } from './secrets.ts'
 import { since, type Word } from './versions.ts'
 import { Type } from '../../shared/type.ts'
 
@@ -42,19 +44,22 @@ showLookup.operation = {
 } satisfies Operation
 
 export async function showLookup(request: MetalRequest): Promise<Answer> {
-  const { context, now, base } = request
+  const { now, base } = request
   const given = request.parameters(PARAMETERS)
   const asker = { uuid: uuidIn(given.get('node_uuid')), addresses: addressesIn(given.get('addresses')) }
   if (asker.uuid === null && asker.addresses.length === 0) throw refuse('A lookup needs addresses or a node_uuid.')
-  const newToken = () => context.clock.newSecret(limits.agentTokenBytes).toString('base64url')
-  const { node, token } = await context.store.write(() => lookUp(asker, newToken, now))
-  const shown = (text: JsonText<Json>) => jsonIn(masked(text, INSTANCE_SECRETS.others) as JsonText<Json>)
+  requireRoom(request)
+  const { clock, store } = by(request, 'baremetal:driver:ipa_lookup')
+  // Only what is written takes a turn of the writers: a stranger's question reads.
+  const { node, isTold } = await store.read(() => lookUp(asker))
+  const newToken = clock.newSecret(limits.agentTokenBytes).toString('base64url')
+  const token = isTold ? null : await store.write(() => giveToken(node.uuid, newToken, now))
   const body = {
     node: {
       uuid: node.uuid,
-      properties: shown(node.properties),
-      instance_info: shown(node.instance_info),
-      driver_internal_info: shown(node.driver_internal_info),
+      properties: forAgent(node.properties),
+      instance_info: forAgent(node.instance_info),
+      driver_internal_info: {},
       links: linksTo(base, `nodes/${node.uuid}`),
     },
     config: {
@@ -65,6 +70,25 @@ export async function showLookup(request: MetalRequest): Promise<Answer> {
   }
   return { status: 200, body, headers: { 'cache-control': 'no-store' } }
 }
+
+/** What an agent is told of its node: on which disk to write, and how the machine boots. Images aren't a stranger's. */
+const FOR_AGENTS: ReadonlySet<string> = new Set(['root_device', 'capabilities'])
+
+function forAgent(text: JsonText<Json>): Json {
+  const kept = Object.entries(jsonIn(text)).filter(([key]) => FOR_AGENTS.has(key))
+  return jsonIn(masked(jsonText(Object.fromEntries(kept))) as JsonText<Json>)
+}
+
+/** Limits what strangers at one address can make us read. */
+function requireRoom({ context, raw }: MetalRequest): void {
+  const waitMs = context.agentCalls.take(networkOf(raw.ip))
+  if (waitMs > 0) throw problem('too_many_attempts', { retrySeconds: Math.ceil(waitMs / 1_000) })
+}
+
+/** The audit names agents by their address; they are no users. */
+const AGENT: Caller = { user: 'agent', project: null, roles: new Set(), systemScope: false }
+
+const by = ({ context, raw }: MetalRequest, action: string) => audited(context, raw, { caller: AGENT, action })
 
 function uuidIn(given: string | undefined): string | null {
   if (given === undefined) return null
@@ -126,8 +150,13 @@ export async function postHeartbeat(request: MetalRequest): Promise<Answer> {
   if (request.has.agentVersion && about['agent_version'] === undefined) {
     throw refuse('A heartbeat needs the agent_version.')
   }
-  const beat = { callbackUrl, token: c.asText(token), about }
+  const agentToken = c.asText(token)
+  if (agentToken === null) throw refuse('An agent_token is required.')
+  requireRoom(request)
+  const beat = { callbackUrl, token: agentToken, about }
   const ident = nodeIdent(request)
-  await request.context.store.write(() => takeHeartbeat(ident, beat, request.now))
+  const { store } = by(request, 'baremetal:node:ipa_heartbeat')
+  await store.read(() => requireAgent(ident, beat))
+  await store.write(() => takeHeartbeat(ident, beat, request.now))
   return { status: 202 }
 }

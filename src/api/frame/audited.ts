@@ -12,8 +12,11 @@ interface Deed {
   isAccepted?: boolean
 }
 
-export function audited(context: Context, request: FastifyRequest, { caller, action, isAccepted }: Deed): Context {
-  if (request.method === 'GET' || request.method === 'HEAD') return context
+export function audited(
+  context: Context,
+  request: Pick<FastifyRequest, 'id' | 'ip'>,
+  { caller, action, isAccepted }: Deed,
+): Context {
   const whole: Entry = {
     at: context.clock.now(),
     requestId: request.id,

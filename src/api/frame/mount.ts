@@ -77,11 +77,15 @@ export const noRoute = () => {
 const urlsOf = <Word extends string>({ below, spellings }: Dialect<Word>, path: string): string[] =>
   [path, ...(spellings?.(path) ?? [])].map(one => below + one)
 
-/** The longest body that a path takes. */
+/** The longest body that a path takes. Of strangers little is read. */
 const bodyLimitOf = <Word extends string>(
-  { bulk, bodyBytesMax = limits.bodyBytesMax }: Dialect<Word>,
+  { bulk, routes, bodyBytesMax = limits.bodyBytesMax }: Dialect<Word>,
   path: string,
-): number => (bulk?.has(path) ? limits.bulkBodyBytesMax : bodyBytesMax)
+): number => {
+  if (bulk?.has(path)) return limits.bulkBodyBytesMax
+  const isOpen = Object.values(routes[path]!).some(({ isOpen = false }) => isOpen)
+  return isOpen ? limits.strangersBodyBytesMax : bodyBytesMax
+}
 
 function onRequest<Word extends string>(dialect: Dialect<Word>, methods: Methods<Word>, admission: Admission) {
   const { beforeBody } = dialect.checks
@@ -128,7 +132,8 @@ async function serve<Word extends string>(
   run(dialect.checks.beforeHandler, request, reply)
   const { action, isAccepted = false, lasts = false, handle } = request.route!
   if (lasts) leave(reply)
-  if (action !== null) request.context = audited(request.context, raw, { caller: request.caller, action, isAccepted })
+  const mayChange = action !== null && raw.method !== 'GET' && raw.method !== 'HEAD'
+  if (mayChange) request.context = audited(request.context, raw, { caller: request.caller, action, isAccepted })
   return send(request, await handle(request), reply)
 }
 

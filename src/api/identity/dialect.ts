@@ -33,7 +33,7 @@ export const identity: Dialect = {
   isOpen: ({ route }) => route?.isOpen ?? false,
   nobody: 'not_authenticated',
   forbidden: 'identity_forbidden',
-  bodyBytesMax: limits.identityBodyBytesMax,
+  bodyBytesMax: limits.strangersBodyBytesMax,
   jsonBodies: true,
   type: JSON_UTF8,
   render: renderError,

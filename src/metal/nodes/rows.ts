@@ -259,11 +259,12 @@ export function* dropNode(node: NodeRow): Write<void> {
 /** The due time of work to do now. A later due time means that the machine works by itself until then. */
 export const AT_ONCE = 0
 
+/** Whether a conductor works on the node, or is about to. */
+export const isLocked = ({ reservation, transition, due_at }: NodeRow): boolean =>
+  reservation !== null || (transition !== null && due_at === AT_ONCE)
+
 /** Refuses while a conductor works on the node, or is about to. */
 export function requireUnlocked(node: NodeRow): void {
-  const { reservation, transition, due_at } = node
-  if (reservation !== null) throw problem('node_locked', { node: called(node), host: reservation })
-  if (transition !== null && due_at === AT_ONCE) {
-    throw problem('node_locked', { node: called(node), host: 'the next conductor that is free' })
-  }
+  if (!isLocked(node)) return
+  throw problem('node_locked', { node: called(node), host: node.reservation ?? 'the next conductor that is free' })
 }
