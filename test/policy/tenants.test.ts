@@ -1,7 +1,7 @@
 // Nodes of projects: what their owners and lessees may do, and that for all others they aren't there.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Baremetal, eachMetal, expectFault, NEWEST, uuid } from '../support/baremetal.ts'
+import { type Baremetal, eachMetal, expectFault, NEWEST, uuid, waitFor } from '../support/baremetal.ts'
 import { as, asSystem } from '../support/callers.ts'
 import type { Options } from '../support/client.ts'
 import { expectStatus } from '../support/placement.ts'
@@ -25,6 +25,8 @@ async function fleet(api: Baremetal) {
 eachMetal('nodes of projects', api => {
   const listed = async (options: Options, query = '') =>
     (expectStatus(await api.get(`/v1/nodes${query}`, options), 200).body.nodes as { uuid: string }[]).map(n => n.uuid)
+
+  const shown = async (path: string, options: Options) => (await api.get(path, options)).body
 
   void test('a list holds what the project owns or leases, and whatever is asked for, no more', async () => {
     const { project, owned, leased, foreign, reader } = await fleet(api)
@@ -144,7 +146,6 @@ eachMetal('nodes of projects', api => {
 
   void test('how a machine is driven is shown to operators only, and its secrets to nobody', async () => {
     const { owned, leased, reader } = await fleet(api)
-    const shown = async (path: string, options: Options) => (await api.get(path, options)).body
     for (const node of [owned, leased]) {
       assert.deepEqual((await shown(`/v1/nodes/${node}`, reader)).driver_info, {})
       assert.deepEqual((await shown(`/v1/nodes/${node}`, reader)).driver_internal_info, {})
@@ -160,9 +161,11 @@ eachMetal('nodes of projects', api => {
 
   void test('where an image is got and the keys for it are shown to operators only, and can’t be guessed by a patch', async () => {
     const { owned, leased, reader, member } = await fleet(api)
-    const urls = { image_url: 'http://images/one?sig=s3cret', boot_iso: 'http://images/one.iso?sig=s3cret' }
-    const secret = { image_source: 'one', ...urls, ssh_key_contents: 'a key' }
-    const hidden = { ...secret, image_url: '******', boot_iso: '******', ssh_key_contents: '******' }
+    const keys = ['image_source', 'image_url', 'boot_iso', 'kernel', 'ramdisk', 'kernel_append_params', 'user_data']
+    const urls = Object.fromEntries(keys.map(key => [key, `http://images/s3cret/${key}`]))
+    const plain = { capabilities: 'boot_mode:uefi' }
+    const secret = { ...plain, ...urls, ssh_key_contents: 'a key' }
+    const hidden = { ...plain, ...Object.fromEntries([...keys, 'ssh_key_contents'].map(key => [key, '******'])) }
     for (const node of [owned, leased]) {
       const given = await api.patch(`/v1/nodes/${node}`, set('/instance_info', secret), member)
       assert.deepEqual(expectStatus(given, 200).body.instance_info, hidden)
@@ -186,6 +189,45 @@ eachMetal('nodes of projects', api => {
         assert.deepEqual(body.instance_info, hidden)
       }
     }
+  })
+
+  void test('why a node failed is told to its tenants without where its BMC is', async () => {
+    const { owned, member, reader } = await fleet(api)
+    const driver_info = {
+      redfish_address: 'http://127.0.0.1:1/',
+      redfish_username: 'ann',
+      redfish_password: 'hush',
+    }
+    const changed = await api.patch(`/v1/nodes/${owned}`, [
+      { op: 'add', path: '/driver', value: 'redfish' },
+      { op: 'add', path: '/driver_info', value: driver_info },
+    ])
+    expectStatus(changed, 200)
+    expectStatus(await api.provision(owned, 'manage'), 202)
+    await waitFor('it has failed', async () => (await api.show(owned)).last_error !== null)
+    const { last_error } = await shown(`/v1/nodes/${owned}`, reader)
+    assert.match(last_error, /redfish_address/)
+    const { body: verdicts } = expectStatus(await api.get(`/v1/nodes/${owned}/validate`, member), 200)
+    const history = await shown(`/v1/nodes/${owned}/history/detail`, reader)
+    const events = expectStatus(await api.operator('GET', '/events?limit=100', undefined, member), 200).body
+    for (const told of [last_error, verdicts, history, events]) {
+      assert.doesNotMatch(JSON.stringify(told), /127\.0\.0\.1:1\b|hush|\bann\b/)
+    }
+    const wrong = set('/driver_info/redfish_address', 'https://bmc.example/?token=hush')
+    expectStatus(await api.patch(`/v1/nodes/${owned}`, wrong), 200)
+    const { body } = expectStatus(await api.get(`/v1/nodes/${owned}/validate`, member), 200)
+    assert.match(JSON.stringify(body), /Invalid Redfish address/)
+    assert.doesNotMatch(JSON.stringify(body), /hush|bmc\.example/)
+  })
+
+  void test('secrets in the URLs of driver_info are shown to nobody', async () => {
+    const driver_info = { redfish_address: 'https://root:hush@bmc/?token=hush', my_passwd: 'hush', api_key: 'hush' }
+    const node = await api.node({ driver_info })
+    assert.deepEqual((await api.show(node)).driver_info, {
+      redfish_address: 'https://******@bmc/?token=******',
+      my_passwd: '******',
+      api_key: '******',
+    })
   })
 
   void test('service does everything but delete nodes', async () => {

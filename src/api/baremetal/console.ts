@@ -1,6 +1,6 @@
 // /v1/nodes/X/states/console: whether the console may be opened, and where it is.
 import { setConsole } from '../../metal/nodes/console-flag.ts'
-import { findNode } from '../../metal/nodes/rows.ts'
+import { findNode, type Node } from '../../metal/nodes/rows.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, named, orNull, Text } from '../shapes.ts'
@@ -25,17 +25,23 @@ export async function showConsole(request: MetalRequest): Promise<Answer> {
   const isEnabled = node.console_enabled === 1
   return {
     status: 200,
-    body: { console_enabled: isEnabled, console_info: isEnabled ? await placeOf(request, node.uuid) : null },
+    body: { console_enabled: isEnabled, console_info: isEnabled ? await placeOf(request, node) : null },
   }
 }
 
-async function placeOf(request: MetalRequest, uuid: string) {
+/** Where the console is. A page of the BMC's own is for those who may know how the node is driven. */
+export async function consoleOf(request: MetalRequest, node: Node) {
   const { console } = await askMachine(request, { name: 'console', args: {} })
+  return console?.kind === 'link' && !request.may('baremetal:node:get:driver_info', node) ? null : console
+}
+
+async function placeOf(request: MetalRequest, node: Node) {
+  const console = await consoleOf(request, node)
   if (console === null) return null
   if (console.kind === 'link') return { type: 'link', url: console.url }
   return {
     type: 'websocket',
-    url: `${request.origin.replace(/^http/, 'ws')}${PREFIXES.operator}/nodes/${uuid}/console`,
+    url: `${request.origin.replace(/^http/, 'ws')}${PREFIXES.operator}/nodes/${node.uuid}/console`,
   }
 }
 

@@ -5,7 +5,7 @@ import { findNode, type Node } from '../../metal/nodes/rows.ts'
 import { driverOf } from '../../metal/nodes/transitions.ts'
 import { machineOf } from '../../metal/nodes/validation.ts'
 import { Problem, problem } from '../../problems/problem.ts'
-import { askMachine } from '../baremetal/asking.ts'
+import { consoleOf } from '../baremetal/console.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, named, oneOf, orNull, Text } from '../shapes.ts'
 import { ConsoleSocket } from './console-socket.ts'
@@ -30,7 +30,7 @@ const nodeOf = (request: OperatorRequest) =>
 export async function getConsole(request: OperatorRequest): Promise<Answer> {
   const node = await nodeOf(request)
   if (isUpgrade(request.raw)) return openSocket(request, node)
-  const { console } = await askMachine(inMetal(request), { name: 'console', args: {} })
+  const console = await consoleOf(inMetal(request), node)
   return { status: 200, body: { console_enabled: node.console_enabled === 1, console } }
 }
 

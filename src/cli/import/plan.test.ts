@@ -144,6 +144,10 @@ test('a secret is always written, because it can’t be compared', () => {
   assert.deepEqual(doneFor('nodes: [{ name: n2, driver_info: { ipmi_password: x } }]'), [
     'change node n2: driver_info.ipmi_password',
   ])
+  assert.match(
+    refusedFor("nodes: [{ name: n2, driver_info: { redfish_address: 'https://******@h' } }]")[0]!,
+    /is masked/,
+  )
   assert.match(refusedFor("nodes: [{ name: n2, driver_info: { ipmi_password: '******' } }]")[0]!, /is masked/)
 })
 

@@ -1,5 +1,6 @@
 // The schema of a fleet file.
 import { canonicalUuid } from '../../ledger/uuid.ts'
+import { MASK } from '../../shared/secret-keys.ts'
 import { limits } from '../../shared/limits.ts'
 import { NODE_FIELDS, type Rule, TEXT_MAX } from '../../shared/node-fields.ts'
 import { BMC_MEMBERS, bmcPlaceOf, bmcMembersOf, bmcSetting, oneDriver } from './bmc.ts'
@@ -46,10 +47,10 @@ const unmasked: c.Check = (value, path) =>
     .filter(([, inner]) => isMasked(inner))
     .map(([name]) => ({ path: [...path, name], says: 'is masked: give the secret, or leave it out to keep it' }))
 
-const MASK = '******'
-/** Whether the value contains a secret that the server has masked. */
+/** Whether the value contains a secret that the server has masked, also in a URL. */
 export const isMasked = (value: unknown): boolean =>
-  value === MASK || (typeof value === 'object' && value !== null && Object.values(value).some(isMasked))
+  (typeof value === 'string' && value.includes(MASK)) ||
+  (typeof value === 'object' && value !== null && Object.values(value).some(isMasked))
 
 const port = c.either(
   isText,

@@ -107,9 +107,10 @@ function addressIn(address: string | null, uuid: string): URL {
     ['http:', 'https:'].includes(url.protocol) &&
     url.username + url.password + url.search + url.hash === ''
   if (isUsable) return url
-  // A password in the address must not be repeated.
-  const shown = url && url.username + url.password !== '' ? 'with a user or password in it' : address
-  throw new HardwareFailure(`Invalid Redfish address ${shown} set in driver_info/redfish_address on node ${uuid}`)
+  // It is not repeated: a password or a token may be in it, and whoever reads this may not know where the BMC is.
+  throw new HardwareFailure(
+    `Invalid Redfish address set in driver_info/redfish_address on node ${uuid}. The value should be like https://HOST, without a user, a query or a fragment.`,
+  )
 }
 
 function authTypeIn(given: string | null, uuid: string): AuthType {
