@@ -1,12 +1,11 @@
 // The boot ISOs of this process: made when they are asked for, and kept for a while in folders of their own. Any of them
 // can go at any time, because it can be made again.
 import { createHash } from 'node:crypto'
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { type FileHandle, open } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
+import { makeFolder, removeDeadFolders, removeFolder } from './boot-folders.ts'
 import { makeBootIso } from './make-boot-iso.ts'
 import { Unmade } from './fetched.ts'
 import type { KernelBoot } from './kernel-boot.ts'
@@ -37,6 +36,7 @@ export class BootIsos {
 
   constructor(options: Options) {
     this.#options = options
+    void removeDeadFolders().catch(options.failed)
   }
 
   /** Waits a little for one that is being made. A failure is told once: whoever asks again has it made anew. */
@@ -76,7 +76,7 @@ export class BootIsos {
   async #make(kept: Kept, boot: KernelBoot): Promise<void> {
     const { path, failed } = this.#options
     try {
-      kept.folder = await mkdtemp(join(tmpdir(), 'holdfast-boot-'))
+      kept.folder = await makeFolder()
       kept.iso = await makeBootIso(boot, { folder: kept.folder, path, signal: this.#stopping.signal })
       this.#sweep()
     } catch (error) {
@@ -109,7 +109,7 @@ export class BootIsos {
   }
 
   async #remove({ folder }: Kept): Promise<void> {
-    if (folder !== null) await rm(folder, { recursive: true, force: true }).catch(this.#options.failed)
+    if (folder !== null) await removeFolder(folder).catch(this.#options.failed)
   }
 
   async stop(): Promise<void> {
