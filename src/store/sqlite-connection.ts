@@ -1,6 +1,7 @@
 // A connection to a database file, with the settings that all of ours share, and the statements that it has prepared.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { limits } from '../shared/limits.ts'
+import { OpenedFile } from './sqlite-file.ts'
 import type { Compiled } from './statement.ts'
 import type { Answer } from './transaction.ts'
 
@@ -20,10 +21,12 @@ export interface Checkpointed {
 
 export class SqliteConnection {
   readonly database: DatabaseSync
+  readonly #file: OpenedFile
   readonly #statements: StatementSync[] = []
 
   constructor(path: string | URL) {
     this.database = new DatabaseSync(path, { timeout: limits.busyMsMax })
+    this.#file = new OpenedFile(path)
     // SQLite's own wait for a busy file blocks the thread. While opening, that harms nobody; later we wait ourselves.
     // FULL, not NORMAL: after a power cut NORMAL may lose claims we have already answered 204 for.
     this.database.exec(`
@@ -36,6 +39,11 @@ export class SqliteConnection {
       pragma journal_size_limit = ${limits.walPagesKept * PAGE_BYTES};
       pragma busy_timeout = 0;
     `)
+  }
+
+  /** Throws if what is written now would be lost. */
+  requireFile(): void {
+    this.#file.requireThere()
   }
 
   /** Runs a statement once for each of these lists of values. */

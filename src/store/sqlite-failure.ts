@@ -30,6 +30,10 @@ export function failureOf(error: unknown, message: string): StoreUnavailable | n
   return AWAY.has(code) ? new StoreUnavailable(message, { cause: error }) : null
 }
 
+export const asFailure = (message: string) => (error: unknown) => {
+  throw failureOf(error, message) ?? error
+}
+
 /** Another process may lock the file for a while. Retries until it is free; other requests go on meanwhile. */
 export async function whenFree<T>(attempt: () => T, failed: string): Promise<T> {
   const since = performance.now()

@@ -26,6 +26,33 @@ export function realFile(path: string): string {
   return real
 }
 
+/**
+ * The file that was opened. Its path may come to mean another one, as when a backup is moved there while we serve: then
+ * all that we write goes into a file that nobody finds again.
+ */
+export class OpenedFile {
+  readonly #path: string | URL
+  readonly #identity: string | null
+
+  constructor(path: string | URL) {
+    this.#path = path
+    this.#identity = path === IN_MEMORY ? null : identityOf(path)
+  }
+
+  /** Throws if the path names another file by now, or none. */
+  requireThere(): void {
+    if (this.#identity === null || identityOf(this.#path) === this.#identity) return
+    throw new StoreUnavailable(
+      'the database file was replaced or removed while it was served: nothing is written until it is back; to serve the new one, restart this process',
+    )
+  }
+}
+
+function identityOf(path: string | URL): string {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found ? `${found.dev} ${found.ino}` : 'none'
+}
+
 /** A file may be mounted on another, with a name of its own in each container: nothing else of the two names is the same. */
 function isMount(file: string): boolean {
   try {

@@ -5,18 +5,22 @@ import { limits } from '../shared/limits.ts'
 import { append, Report, rowsOf } from './log.ts'
 import { appendHistory } from './node-history.ts'
 import { isBusy } from './sqlite-failure.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
 import { SqliteThread } from './sqlite-thread.ts'
 import type { Call } from './statement.ts'
 import { type Answer, NOTHING, type Read, type Write, type Yielded } from './transaction.ts'
 
 export class LongTransactions {
   readonly #path: string
+  readonly #opened: Pick<SqliteConnection, 'requireFile'>
   /** Started when it is first needed. */
   #thread: SqliteThread | null = null
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(path: string) {
+  /** `opened` has the file open. */
+  constructor(path: string, opened: Pick<SqliteConnection, 'requireFile'>) {
     this.#path = path
+    this.#opened = opened
   }
 
   read<T>(work: () => Read<T>): Promise<T> {
@@ -30,7 +34,11 @@ export class LongTransactions {
 
   /** Has the thread for itself, between two transactions. */
   inTurn<T>(work: (thread: SqliteThread) => Promise<T>): Promise<T> {
-    const done = this.#last.then(() => work((this.#thread ??= new SqliteThread(this.#path))))
+    const done = this.#last.then(() => {
+      // A thread that starts now would open another file.
+      this.#opened.requireFile()
+      return work((this.#thread ??= new SqliteThread(this.#path)))
+    })
     this.#last = done.catch(() => {})
     return done
   }

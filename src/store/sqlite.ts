@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { limits } from '../shared/limits.ts'
 import { StoreDamaged, StoreUnavailable } from './failure.ts'
-import { failureOf, isBusy, whenFree } from './sqlite-failure.ts'
+import { asFailure, failureOf, isBusy, whenFree } from './sqlite-failure.ts'
 import { append, Report, rowsOf } from './log.ts'
 import { appendHistory } from './node-history.ts'
 import { Checkpoints } from './sqlite-checkpoints.ts'
@@ -77,7 +77,8 @@ export class SqliteStore implements Store {
     this.#connection = new SqliteConnection(path)
     this.#database = this.#connection.database
     // A database in memory has one connection.
-    this.#long = isOneThread ? null : { reads: new LongTransactions(path), writes: new LongTransactions(path) }
+    const onThread = () => new LongTransactions(path, this.#connection)
+    this.#long = isOneThread ? null : { reads: onThread(), writes: onThread() }
     this.#checkpoints = new Checkpoints(mode => this.#copyLog(mode))
     this.#begin = this.#database.prepare('begin immediate')
     this.#commit = this.#database.prepare('commit')
@@ -199,6 +200,7 @@ export class SqliteStore implements Store {
   async #commitWaiting(): Promise<void> {
     if (this.#lentSince !== null || this.#waiting.length === 0) return
     try {
+      this.#connection.requireFile()
       this.#begin.run()
     } catch (error) {
       return this.#putOff(error)
@@ -317,6 +319,7 @@ export class SqliteStore implements Store {
   // A full disk can still be read, so only a commit shows that writes work.
   async ping(): Promise<void> {
     if (this.#isClosed) throw new StoreUnavailable('the database is closed')
+    this.#connection.requireFile()
     const now = performance.now()
     if (now - this.#provedAt < limits.writeProofMs) return
     // A long transaction is at it. It counts as a failure only when it takes too long, or the last proof had failed.
@@ -343,8 +346,4 @@ export class SqliteStore implements Store {
     this.#database.close()
     this.#lock?.close()
   }
-}
-
-const asFailure = (failed: string) => (error: unknown) => {
-  throw failureOf(error, failed) ?? error
 }

@@ -196,6 +196,38 @@ test('a file that is moved away is not made anew by a long transaction, and is w
   await store.close()
 })
 
+test('a file that is replaced while it is served takes no more writes, which would be lost; the old one can be read', async () => {
+  const { store, path } = await openNew('replaced.db')
+  await store.write(() => add('BEFORE'))
+  await store.read(() => all(sql.traitsLike({ pattern: 'BEFORE' })), { isLong: true })
+  const reader = new DatabaseSync(path)
+  reader.exec(`vacuum into '${path}.backup'`)
+  reader.close()
+  renameSync(path, `${path}.aside`)
+  const isRefused = { name: 'Error', message: /^the database file was replaced or removed while it was served/ }
+  await assert.rejects(store.ping(), isRefused)
+  renameSync(`${path}.backup`, path)
+  await assert.rejects(store.ping(), isRefused)
+  await assert.rejects(
+    store.write(() => add('LOST')),
+    isRefused,
+  )
+  await assert.rejects(
+    store.write(() => add('LOST_TOO'), { isLong: true }),
+    isRefused,
+  )
+  await assert.rejects(
+    store.read(() => all(sql.traitsLike({ pattern: '%' })), { isLong: true }),
+    isRefused,
+  )
+  assert.equal((await store.read(() => all(sql.traitsLike({ pattern: 'BEFORE' })))).length, 1)
+  assert.equal((await store.read(() => all(sql.traitsLike({ pattern: 'LOST%' })))).length, 0)
+  renameSync(`${path}.aside`, path)
+  await store.ping()
+  await store.write(() => add('AFTER'))
+  await store.close()
+})
+
 test('the log that grew behind an outside reader is given back when the reader is gone', async () => {
   const { store, path } = await openNew('log.db')
   const reader = new DatabaseSync(path)
