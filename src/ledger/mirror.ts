@@ -58,7 +58,7 @@ export class Mirror {
     const isFirst = this.table.size === 0
     // Without a revision no commit is followed from what is known: it is read instead.
     if (isAnew) this.#revisions.clear()
-    const { known, changed } = await this.#store.read(() => this.#readAll(isFirst))
+    const { known, changed } = await this.#store.read(() => this.#readAll(isFirst), { isLoad: true })
     const removes: ProviderId[] = []
     for (const [at, row] of this.table.live.rows().entries()) {
       const id = this.table.id[row]!

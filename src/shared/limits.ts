@@ -124,6 +124,10 @@ export const limits = {
   // Our transactions wait only for the database. One that is idle for this long belongs to a stopped process, and the
   // process that takes over needs the rows that it holds.
   idleInTransactionMsMax: 2_000,
+  // Loading memory holds no rows, so nobody waits for it, and between two pages the process may have much else to do. A
+  // million providers take a minute on a busy machine, a statement of it seconds.
+  loadIdleMsMax: 60_000,
+  loadStatementMsMax: 300_000,
   // A conflict that persists after this many attempts is answered with 503.
   writeAttemptsMax: 8,
 

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { DatabaseError } from 'pg'
 import { limits } from '../shared/limits.ts'
 import { StoreConflict, StoreUnavailable } from './failure.ts'
-import { classify } from './postgres-failure.ts'
+import { classify, NO_TIME } from './postgres-failure.ts'
 import { append, Report, rowsOf } from './log.ts'
 import { appendHistory } from './node-history.ts'
 import { SERVER, type Session } from './session.ts'
@@ -12,6 +12,9 @@ import type { Call, Command } from './statement.ts'
 import { type Answer, NOTHING, type Write, type Yielded } from './transaction.ts'
 
 const READ = 'begin isolation level repeatable read read only'
+// A process that gets little time, on a busy machine or with much to read, is not a stopped one.
+const LOAD = `${READ}; set local idle_in_transaction_session_timeout = ${limits.loadIdleMsMax};
+  set local statement_timeout = ${limits.loadStatementMsMax}`
 // The transaction's number: with it another connection can ask for the outcome.
 const WHO = { name: 'who', text: 'select pg_current_xact_id()::text as xid' }
 // How a long transaction joins the rows that it is given with those of a table. Nested loops, which suit a few rows and
@@ -28,6 +31,8 @@ export interface AttemptOptions {
   planMs: number
   /** Called when nobody can tell whether a transaction is committed. */
   doubt: (error: unknown) => void
+  /** It reads whole tables, with work between its statements. */
+  isLoad?: boolean
   /** Only for transactions that write. */
   write?: {
     lockWaitMs: number
@@ -147,7 +152,8 @@ export class Attempt {
   }
 
   #noteLate(): void {
-    this.#isLate = this.#idleMs > limits.idleInTransactionMsMax / 2
+    const { idleInTransactionMsMax, loadIdleMsMax } = limits
+    this.#isLate = this.#idleMs > (this.#options.isLoad ? loadIdleMsMax : idleInTransactionMsMax) / 2
   }
 
   /** Others get a turn. If there are many turns, the server hears of us meanwhile, and doesn't end the transaction. */
@@ -163,7 +169,8 @@ export class Attempt {
   #asLate(error: unknown): unknown {
     // Of a commit whose outcome nobody knows, a StoreUnavailable tells already.
     const isEnded = !(error instanceof StoreUnavailable) && classify(error) instanceof StoreUnavailable
-    if (!isEnded || !this.#options.write) return error
+    if (!isEnded) return error
+    if (!this.#options.write) return new StoreUnavailable(NO_TIME, { cause: error })
     this.#isBroken = true
     return new StoreConflict('late', error)
   }
@@ -177,8 +184,8 @@ export class Attempt {
   }
 
   async #begin(): Promise<void> {
-    const { write } = this.#options
-    if (!write) return void (await this.#client.query(READ))
+    const { write, isLoad } = this.#options
+    if (!write) return void (await this.#client.query(isLoad ? LOAD : READ))
     const begin = `begin; set local lock_timeout = ${write.lockWaitMs}${write.isLong ? LONG : ''}`
     const [, who] = await Promise.all([this.#client.query(begin), this.#client.query<{ xid: string }>(WHO)])
     this.#xid = who.rows[0]!.xid

@@ -25,6 +25,13 @@ test('a database that can do nothing now is away', () => {
     assert.ok(classify(new Error(text)) instanceof StoreUnavailable, text)
 })
 
+test('a transaction that the database ended because we stood still is not said to be its fault', () => {
+  const error = classify(told('25P03')) as Error
+  assert.ok(error instanceof StoreUnavailable)
+  assert.match(error.message, /this process got no time/)
+  assert.doesNotMatch(error.message, /away/)
+})
+
 test('errors caused by another transaction are conflicts', () => {
   for (const code of ['40001', '40P01', '55P03', '23505', '23503'])
     assert.ok(classify(told(code)) instanceof StoreConflict)

@@ -14,6 +14,11 @@ const CONFLICTS: Record<string, string> = {
 }
 
 const READ_ONLY = '25006'
+const AWAY_WORDS = 'the database is away'
+export const NO_TIME =
+  'this process got no time to go on with a transaction, and the database ended it: the machine is too busy'
+// What the database is not to blame for.
+const OTHERS: Record<string, string> = { '25P03': NO_TIME }
 // 08: connection, 53: out of something (connections, memory, disk), 57: shut down, starting or cancelled, 58: system
 // error; 25006: takes no writes; 25P03 and 25P04: it ended a transaction that was idle or took too long.
 const AWAY = /^(08|53|57|58|25006|25P03|25P04)/
@@ -28,7 +33,7 @@ export function classify(error: unknown): unknown {
   const isAway = code
     ? AWAY.test(code) || /^E[A-Z_]+$/.test(code)
     : isPlain && /[Cc]onnection|not queryable/.test(error.message)
-  return isAway ? new StoreUnavailable('the database is away', { cause: error }) : error
+  return isAway ? new StoreUnavailable(OTHERS[code ?? ''] ?? AWAY_WORDS, { cause: error }) : error
 }
 
 export const isReadOnly = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === READ_ONLY

@@ -14,6 +14,7 @@ import { type Dial, ReadOnlyServer } from './session.ts'
 import {
   type Absorb,
   type News,
+  type ReadOptions,
   type RunSql,
   SILENT,
   type Store,
@@ -149,8 +150,8 @@ export class PostgresStore implements Store {
     }
   }
 
-  async read<T>(work: () => Read<T>): Promise<T> {
-    return (await this.#attempt(work, this.#attempts)).value
+  async read<T>(work: () => Read<T>, { isLoad = false }: ReadOptions = {}): Promise<T> {
+    return (await this.#attempt(work, { ...this.#attempts, isLoad })).value
   }
 
   async write<T>(work: () => Write<T>, { lockWaitMs, isAlone = false, isLong = false }: WriteOptions = {}): Promise<T> {

@@ -31,9 +31,14 @@ export interface ReadOptions {
    * gets plans that suit many rows.
    */
   isLong?: boolean
+  /**
+   * It reads whole tables into memory, with work between its statements: on PostgreSQL it may take longer than others. It
+   * holds no rows, so nobody waits for it.
+   */
+  isLoad?: boolean
 }
 
-export interface WriteOptions extends ReadOptions {
+export interface WriteOptions extends Omit<ReadOptions, 'isLoad'> {
   /** A row that someone else has locked for longer than this is a conflict, and the work isn't started again. */
   lockWaitMs?: number
   /**

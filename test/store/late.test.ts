@@ -1,9 +1,15 @@
 // PostgreSQL ends transactions that are idle for long. A process that is busy, or gets no time, loses none by that.
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { CalendarMirror } from '../../src/leases/calendar/mirror.ts'
+import { Mirror } from '../../src/ledger/mirror.ts'
+import { createProvider } from '../../src/ledger/new-provider.ts'
+import { Fleet } from '../../src/metal/nodes/fleet.ts'
 import { limits } from '../../src/shared/limits.ts'
 import { PostgresStore } from '../../src/store/postgres.ts'
-import { all, note, type Write } from '../../src/store/transaction.ts'
+import type { Store } from '../../src/store/store.ts'
+import { all, note, type Read, type Write } from '../../src/store/transaction.ts'
 import { type SharedPostgres, sharedPostgres } from '../support/postgres.ts'
 import { asId } from '../support/ids.ts'
 import * as sql from './statements.ts'
@@ -60,6 +66,42 @@ for (const [moment, next] of Object.entries(MOMENTS)) {
     assert.ok(retried.includes('late'))
     assert.equal((await store.read(() => named(name))).length, 1)
   })
+}
+
+test('memory is loaded, although the process stands still between two pages for longer than that', async () => {
+  await store.write(() => createProvider({ uuid: randomUUID(), name: 'one', parentUuid: null }, 1))
+  const failed = (error: unknown) => assert.fail(String(error))
+  for (const load of [
+    (slow: Store) => new Mirror(slow, failed).load(),
+    (slow: Store) => new CalendarMirror(slow, async () => {}, failed).load(),
+    (slow: Store) => new Fleet(slow).load(),
+  ]) {
+    let steps = 0
+    const read: Store['read'] = (work, options) => store.read(() => stillAfter(work(), () => steps++), options)
+    await load({ read } as Store)
+    assert.ok(steps > 0)
+  }
+})
+
+test('a read that got no time for so long says so, and does not blame the database', async () => {
+  const read = store.read(() => stillAfter(twice(), () => 0))
+  await assert.rejects(read, (error: Error) => /this process got no time/.test(error.message))
+})
+
+function* twice(): Read<unknown> {
+  yield* named('ONE')
+  return yield* named('TWO')
+}
+
+/** The same transaction, but the process gets no time after its first answers. */
+function* stillAfter<T>(transaction: Read<T>, stepped: () => number): Read<T> {
+  let step = transaction.next()
+  while (!step.done) {
+    const answers = yield step.value
+    if (stepped() === 0) for (const until = performance.now() + LONG_MS; performance.now() < until;);
+    step = transaction.next(answers)
+  }
+  return step.value
 }
 
 /** True at the first call only. */

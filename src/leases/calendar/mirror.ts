@@ -112,7 +112,7 @@ export class CalendarMirror {
   /** Reads these, or all. What is not found is no longer a leasable. */
   async #read(ids: readonly ProviderId[] | null): Promise<void> {
     this.#noted.clear()
-    const found = await this.#store.read(() => (ids ? leasablesOf(ids) : allLeasables()))
+    const found = await this.#store.read(() => (ids ? leasablesOf(ids) : allLeasables()), { isLoad: !ids })
     const there = new Set(found.map(({ id }) => id))
     for (const id of ids ?? [...this.#byId.keys()]) if (!there.has(id)) this.#remove(id)
     for (const leasable of found) {

@@ -5,7 +5,7 @@ import type { Change } from '../../store/change.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import type { PowerState, State } from '../../store/schema/states.ts'
 import { type Query, query } from '../../store/statement.ts'
-import type { Store } from '../../store/store.ts'
+import type { ReadOptions, Store } from '../../store/store.ts'
 import { all } from '../../store/transaction.ts'
 import { NodesInOrder } from './nodes-in-order.ts'
 import { isUsable } from './states.ts'
@@ -127,7 +127,7 @@ export class Fleet {
     // A database that was restored may use their ids again.
     this.#gone.clear()
     if (isAnew) this.#doubted = new Set(this.#byProvider.keys())
-    return this.#read([...this.#byProvider.keys()], everyNode({}))
+    return this.#read([...this.#byProvider.keys()], everyNode({}), { isLoad: true })
   }
 
   /** Applies what this process has committed. If the answer came after the node was deleted, the database is asked. */
@@ -150,11 +150,11 @@ export class Fleet {
   }
 
   /** Commits go on meanwhile: only nodes known before may be dropped as missing, and deleted ones don't come back. */
-  async #read(known: readonly ProviderId[], wanted: Query<FleetNode>): Promise<void> {
+  async #read(known: readonly ProviderId[], wanted: Query<FleetNode>, options: ReadOptions = {}): Promise<void> {
     const gone = new Set<ProviderId>()
     this.#goneDuring.add(gone)
     try {
-      const found = await this.#store.read(() => all(wanted))
+      const found = await this.#store.read(() => all(wanted), options)
       const there = new Set(found.map(node => node.provider_id))
       for (const provider of known) if (!there.has(provider)) this.#drop(provider)
       for (const node of found) if (!gone.has(node.provider_id)) this.#put(node)
