@@ -257,6 +257,7 @@ async function openPlace(
       namesOf: ({ user, project }) => store.read(() => namesOf({ user, project })),
     })
   const offered = role === 'api' ? driversOf() : enabledDrivers(config, drivers)
+  if (store instanceof PostgresStore) await store.requireSessions()
   const schema = new SchemaWatch({ store, log, mayBeDamaged: config.damagedSchema })
   if (role === 'serve') await migrateStore(store)
   else await requireMigrated(store)

@@ -247,6 +247,7 @@ export class Feed {
   async #read(): Promise<State & { entries: Entry[]; topics: Topic[] }> {
     const cursor = this.#cursor
     const client = await this.#store.pool.connect()
+    let isBroken = true
     try {
       const [, , state, entries, topics] = await Promise.all([
         client.query('begin isolation level repeatable read read only'),
@@ -257,9 +258,10 @@ export class Feed {
         client.query<{ topic: Topic }>({ name: 'feed_topics', text: TOPICS, values: [cursor, this.#store.origin] }),
         client.query('commit'),
       ])
+      isBroken = false
       return { ...state.rows[0]!, entries: entries.rows, topics: topics.rows.map(({ topic }) => topic) }
     } finally {
-      client.release()
+      client.release(isBroken)
     }
   }
 

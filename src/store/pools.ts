@@ -5,6 +5,7 @@ import pg from 'pg'
 import { limits } from '../shared/limits.ts'
 import { StoreUnavailable } from './failure.ts'
 import { Hosts, type Lineage } from './hosts.ts'
+import { SHARED } from './postgres-failure.ts'
 import { type Dial, Session } from './session.ts'
 import { SilenceWatch } from './silence.ts'
 
@@ -26,8 +27,11 @@ const PATIENCE: Patience = {
   surveyMs: limits.hostSurveyMs,
 }
 
-/** A primary that a promotion has left behind: what is written there is lost. */
-class OutdatedServer extends Error {}
+/** A server that is there and must not be used. Its message says why, and what to do. */
+class RefusedServer extends Error {}
+
+/** How often two connections are compared: beside others, a pooler may give each its own for a while. */
+const COMPARISONS = 4
 
 // An idle backend has already answered, or never got the statement.
 const AT_WORK = "select pid from pg_stat_activity where pid = any($1::int[]) and (state like 'idle%') is not true"
@@ -80,12 +84,16 @@ export class Pools {
   }
 
   /** All connections of a process are to one server, and never again to one that a promotion has left behind. */
-  async #admit({ url, lineage }: Session): Promise<void> {
+  async #admit(session: Session): Promise<void> {
     const hosts = this.#hosts
+    const { url, lineage, pid, server } = session
+    for (const other of this.#sessions) {
+      if (other !== session && other.pid === pid && other.server === server) throw new RefusedServer(SHARED)
+    }
     if (lineage === null) return
     if (!hosts.isKnown) hosts.adopt(url, lineage)
     if (!hosts.isAhead(lineage) && !hosts.isSurveyed) await this.#survey()
-    if (hosts.isBehind(lineage)) throw new OutdatedServer('another server was promoted after this one')
+    if (hosts.isBehind(lineage)) throw new RefusedServer('another server was promoted after this one')
     this.#goTo(url, lineage)
   }
 
@@ -121,6 +129,27 @@ export class Pools {
     }
   }
 
+  /**
+   * Throws if connections have no session of their own in PostgreSQL. Each new connection is compared with the others, but
+   * of a pooler that serves others too one may learn that late.
+   */
+  async requireSessions(): Promise<void> {
+    const one = await this.take(this.own)
+    try {
+      const other = await this.take(this.own)
+      try {
+        // In turns one has a transaction, which keeps what it was given, so that the other must be given something else.
+        for (let i = 0; i < COMPARISONS; i++) await requireOwn(i % 2 === 0 ? [other, one] : [one, other])
+      } finally {
+        other.release(true)
+      }
+    } catch (error) {
+      throw error instanceof StoreUnavailable ? error : unavailable(error)
+    } finally {
+      one.release(true)
+    }
+  }
+
   async take(pool: pg.Pool): Promise<pg.PoolClient> {
     if (pool.waitingCount >= limits.poolWaitersMax) throw new StoreUnavailable('too many wait for the database')
     for (let tried = 1; ; tried++) {
@@ -130,7 +159,7 @@ export class Pools {
       } catch (error) {
         // Tries each host once. If the pool was full, the failure says nothing about hosts.
         const isLast = isFull || this.#isClosed || tried >= this.#hosts.count
-        if (isLast) throw new StoreUnavailable('the database is away', { cause: error })
+        if (isLast) throw unavailable(error)
       }
     }
   }
@@ -217,3 +246,16 @@ export class Pools {
     }
   }
 }
+
+/** The first is given one of a pooler's connections for a transaction, and the second another one. */
+async function requireOwn([first, second]: [pg.PoolClient, pg.PoolClient]): Promise<void> {
+  await first.query('begin')
+  for (const client of [first, second]) {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    if (rows[0]!.pid !== (client as unknown as Session).pid) throw new RefusedServer(SHARED)
+  }
+  await first.query('rollback')
+}
+
+const unavailable = (error: unknown) =>
+  new StoreUnavailable(error instanceof RefusedServer ? error.message : 'the database is away', { cause: error })

@@ -17,11 +17,14 @@ const READ_ONLY = '25006'
 const AWAY_WORDS = 'the database is away'
 export const NO_TIME =
   'this process got no time to go on with a transaction, and the database ended it: the machine is too busy'
-// What the database is not to blame for.
-const OTHERS: Record<string, string> = { '25P03': NO_TIME }
+/** What connections without a session of their own come to. */
+export const SHARED =
+  "the database's address leads to a pooler in transaction mode, which mixes up prepared statements and loses notifications: use session mode (PgBouncer: pool_mode = session), or PostgreSQL's own address"
+// What the database is not to blame for. A prepared statement that is gone, or that was there before us, is another's.
+const OTHERS: Record<string, string> = { '25P03': NO_TIME, '26000': SHARED, '42P05': SHARED }
 // 08: connection, 53: out of something (connections, memory, disk), 57: shut down, starting or cancelled, 58: system
 // error; 25006: takes no writes; 25P03 and 25P04: it ended a transaction that was idle or took too long.
-const AWAY = /^(08|53|57|58|25006|25P03|25P04)/
+const AWAY = /^(08|53|57|58|25006|25P03|25P04|26000|42P05)/
 
 export function classify(error: unknown): unknown {
   if (!(error instanceof Error)) return error

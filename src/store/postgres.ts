@@ -119,10 +119,23 @@ export class PostgresStore implements Store {
 
   async ordered(): Promise<void> {
     for (let pauseMs = 1; pauseMs <= limits.orderPauseMsMax; pauseMs *= 2) {
-      const { rows } = await this.pool.query<{ is_done: boolean }>('select order_log() as is_done')
-      if (rows[0]!.is_done) return
+      if (await this.#isOrdered()) return
       // Another process does it, and may not have seen what was committed last.
       await sleep(pauseMs)
+    }
+  }
+
+  async #isOrdered(): Promise<boolean> {
+    const client = await this.#pools.take(this.pool)
+    let isBroken = true
+    try {
+      const { rows } = await client.query<{ is_done: boolean }>('select order_log() as is_done')
+      isBroken = false
+      return rows[0]!.is_done
+    } catch (error) {
+      throw classify(error)
+    } finally {
+      client.release(isBroken)
     }
   }
 
@@ -259,6 +272,11 @@ export class PostgresStore implements Store {
     } finally {
       client.release(!isWritable)
     }
+  }
+
+  /** Throws if connections have no session of their own, because a pooler is in between. */
+  requireSessions(): Promise<void> {
+    return this.#pools.requireSessions()
   }
 
   close(): Promise<void> {

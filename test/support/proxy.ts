@@ -95,7 +95,7 @@ export async function startProxy(targetUrl: string): Promise<Proxy> {
   }
 }
 
-function connectTo(target: URL): Socket {
+export function connectTo(target: URL): Socket {
   const host = decodeURIComponent(target.hostname)
   const port = Number(target.port || 5432)
   return host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)

@@ -4,12 +4,14 @@ import { mask } from '../../config/mask.ts'
 import { migrateStore } from '../../process/migrate.ts'
 import { faultsInWords } from '../../store/catalogue/compare.ts'
 import { openStore } from '../../store/open.ts'
+import { PostgresStore } from '../../store/postgres.ts'
 import { EXIT } from '../failures.ts'
 import { terminal } from '../terminal.ts'
 
 export async function migrateDatabase({ database }: Config): Promise<number> {
   const store = openStore(database)
   try {
+    if (store instanceof PostgresStore) await store.requireSessions()
     const { applied, report } = await migrateStore(store)
     const what = applied.length === 0 ? 'was up to date' : `got ${applied.join(', ')}`
     terminal().stdout.write(`${mask(database)} ${what}\n`)
