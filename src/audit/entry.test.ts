@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { jsonIn } from '../shared/json.ts'
+import { SUBJECTS } from '../store/schema/json-columns.ts'
 import type { Subject } from '../store/transaction.ts'
 import { type Entry, rowOf } from './entry.ts'
 
@@ -14,7 +15,7 @@ const ENTRY: Entry = {
   action: 'x',
   outcome: 'accepted',
 }
-const objectsOf = (...subjects: Subject[]) => jsonIn(rowOf(ENTRY, subjects).objects)
+const objectsOf = (...subjects: Subject[]) => jsonIn(rowOf(ENTRY, subjects).objects, SUBJECTS)
 
 test('an object that a transaction changes twice is listed once, from its first generation to its last', () => {
   assert.deepEqual(

@@ -1,5 +1,6 @@
 // An entry of the audit: who did what, from where, and how it went.
-import { jsonText } from '../shared/json.ts'
+import { jsonText, shownIn } from '../shared/json.ts'
+import { SUBJECTS } from '../store/schema/json-columns.ts'
 import { limits } from '../shared/limits.ts'
 import type { LogRow } from '../store/log.ts'
 import type { HistoryRow } from '../store/node-history.ts'
@@ -25,6 +26,9 @@ export const BY_CONDUCTOR = 'conductor:'
 
 /** The entry as it is written while the audit is off: the log says what was done, and not by whom. */
 export const withoutActor = (entry: Entry): Entry => ({ ...entry, user: '', roles: '', address: '' })
+
+/** What was changed, as far as it can be read. */
+export const objectsIn = ({ objects }: Pick<LogRow, 'objects'>): readonly Subject[] => shownIn(objects, SUBJECTS)
 
 export function rowOf(entry: Entry, subjects: readonly Subject[]): LogRow {
   return rowWith(entry, jsonText(merged(subjects).map(withoutHistory)))

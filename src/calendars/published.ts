@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Maker } from '../identity/standing.ts'
 import { problem } from '../problems/problem.ts'
-import { jsonIn } from '../shared/json.ts'
+import { jsonIn, TEXTS } from '../shared/json.ts'
 import { limits } from '../shared/limits.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
@@ -89,7 +89,7 @@ export const makerOf = ({ auth, user_id, project_id, roles }: PublishedCalendar)
   auth,
   user: user_id,
   project: project_id,
-  roles: jsonIn(roles),
+  roles: jsonIn(roles, TEXTS),
 })
 
 const markCalendar = (id: string) => mark({ kind: 'calendar', id })

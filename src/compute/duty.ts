@@ -5,7 +5,7 @@ import type { Deed, Witness } from '../audit/witness.ts'
 import type { Clock } from '../clock/clock.ts'
 import { limits } from '../shared/limits.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
-import { Problem } from '../problems/problem.ts'
+import { isRefusal } from '../problems/problem.ts'
 import type { Store } from '../store/store.ts'
 import type { Write } from '../store/transaction.ts'
 import { settleServer, type Step, unsettledServers } from './metal-servers.ts'
@@ -83,7 +83,7 @@ async function attempt<T>(
   try {
     return await store.write(() => recorded(work(clock.now()), entryOf))
   } catch (error) {
-    if (!(error instanceof Problem)) throw error
+    if (!isRefusal(error)) throw error
     // The node is locked or in maintenance, or another process was faster: the next run tries again.
     log.debug({ server, reason: error.message }, 'a server has to wait')
     return null

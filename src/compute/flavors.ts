@@ -1,7 +1,7 @@
 // Flavors: server sizes with extra specs. A private flavor has a list of the projects that may use it.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
-import { jsonIn, jsonText } from '../shared/json.ts'
+import { jsonIn, jsonText, shownIn, WORDS } from '../shared/json.ts'
 import type { Schema } from '../store/schema.ts'
 import { bulk, type Command, command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, runAll, together, type Write } from '../store/transaction.ts'
@@ -137,9 +137,9 @@ const removeAllAccess = command((db, a: { flavors: readonly string[] }, on) =>
   db.deleteFrom('flavor_access').where(on.isIn('flavor_id', a.flavors)).returning('flavor_id as id'),
 )
 
-const parsed = (row: FlavorRow): Flavor => ({
+const parsed = (row: FlavorRow, read = jsonIn): Flavor => ({
   ...row,
-  extra_specs: jsonIn(row.extra_specs),
+  extra_specs: read(row.extra_specs, WORDS),
 })
 
 /** The flavor, if this project may see it; null sees all. */
@@ -191,7 +191,7 @@ export function* listFlavors(filter: FlavorFilter, marker: string, limit: number
   if (visibleTo !== null) rows = yield* all(flavorsVisible({ ...from, project: visibleTo }))
   else if (isPublic !== null) rows = yield* all(flavorsByPublicity({ ...from, isPublic: isPublic ? 1 : 0 }))
   else rows = yield* all(everyFlavor(from))
-  return rows.map(parsed)
+  return rows.map(row => parsed(row, shownIn))
 }
 
 /** The insert of a flavor whose id and name can't be taken. */

@@ -8,7 +8,7 @@ import { findInstance, findNode, lockNode, type NodeRow } from '../metal/nodes/r
 import { FREE_TO_CHANGE, transitionFor } from '../metal/nodes/states.ts'
 import type { Principal } from '../metal/nodes/provider.ts'
 import { type Order, startVerb } from '../metal/nodes/transitions.ts'
-import { jsonIn } from '../shared/json.ts'
+import { jsonIn, WORDS } from '../shared/json.ts'
 import { limits } from '../shared/limits.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import { query } from '../store/statement.ts'
@@ -51,8 +51,9 @@ export function* deployServer(
 
 /** What the node boots: a machine that boots an ISO gets no image, since nothing is written to its disks. */
 function mediaOf({ image_id, metadata }: NewServer, { interfaces }: NodeRow): [name: string, value: string][] {
-  const { boot_iso } = jsonIn(metadata)
-  if (jsonIn(interfaces)['deploy'] === 'ramdisk') return typeof boot_iso === 'string' ? [['boot_iso', boot_iso]] : []
+  const { boot_iso } = jsonIn(metadata, WORDS)
+  if (jsonIn(interfaces, WORDS)['deploy'] === 'ramdisk')
+    return typeof boot_iso === 'string' ? [['boot_iso', boot_iso]] : []
   return image_id === null ? [] : [['image_source', image_id]]
 }
 

@@ -2,6 +2,7 @@
 import { problem } from '../problems/problem.ts'
 import { withinQuota } from '../quotas/within.ts'
 import { jsonIn } from '../shared/json.ts'
+import { WISH } from '../store/schema/json-columns.ts'
 import { findHypervisor, requireTarget } from './hypervisors.ts'
 import { type MoveRequest, moveTo, requireMovable } from './moves.ts'
 import { type Scheduling, tryPlaces } from './placing.ts'
@@ -22,7 +23,7 @@ export async function relocate(scheduling: Scheduling, request: MoveRequest, onl
     return found
   })
   const sourceId = server.host_id!
-  const before = jsonIn(server.wish)
+  const before = jsonIn(server.wish, WISH)
   const resize = request.resize && { ...request.resize, wish: resizedWish(before, request.resize.wish) }
   const wish = resize?.wish ?? before
   const placed = await tryPlaces(scheduling, wish, { only, except: [sourceId] }, async place => {

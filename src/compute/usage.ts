@@ -1,7 +1,8 @@
 // What servers take, and have taken in a period, by project. Counted from the servers that are there: deleted ones are
 // not kept.
 import { type Kysely, sql } from 'kysely'
-import { jsonIn, type JsonText } from '../shared/json.ts'
+import { shownIn, type JsonText } from '../shared/json.ts'
+import { WISH } from '../store/schema/json-columns.ts'
 import { limits } from '../shared/limits.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
@@ -19,10 +20,12 @@ export interface Size {
 export const NOTHING: Size = { vcpus: 0, memory_mb: 0, local_gb: 0 }
 
 /** The size of a server: what it has of the ledger. */
-export function sizeOf({ groups }: Wish): Size {
+function sizeOf({ groups }: Wish): Size {
   const of = (name: string) => Object.values(groups).reduce((sum, { resources }) => sum + (resources[name] ?? 0), 0)
   return { vcpus: of('VCPU'), memory_mb: of('MEMORY_MB'), local_gb: of('DISK_GB') }
 }
+
+export const shownSize = (wish: JsonText<Wish>): Size => sizeOf(shownIn(wish, WISH))
 
 const plus = (sum: Size, size: Size, times: number): Size => ({
   vcpus: sum.vcpus + size.vcpus * times,
@@ -46,7 +49,7 @@ const alikeOf = query((db, a: { project: string }) => alike(db).where('project_i
 const alikeOn = query((db, a: { host: ProviderId }) => alike(db).where('host_id', '=', a.host).orderBy('project_id'))
 
 const total = (rows: readonly Alike[]): Size =>
-  rows.reduce((sum, { wish, count }) => plus(sum, sizeOf(jsonIn(wish)), count), NOTHING)
+  rows.reduce((sum, { wish, count }) => plus(sum, shownSize(wish), count), NOTHING)
 
 /** The number of a project's servers, and their sizes together. */
 export function* presentUse(project: string): Read<Size & { servers: number }> {
@@ -106,7 +109,7 @@ export function* usageIn(period: Period, project: string | null): Read<ProjectUs
   return [...Map.groupBy(rows, row => row.project_id)].map(([project, some]) => ({
     project,
     ms: some.reduce((sum, { ms }) => sum + ms, 0),
-    sizeMs: some.reduce((sum, { wish, ms }) => plus(sum, sizeOf(jsonIn(wish)), ms), NOTHING),
+    sizeMs: some.reduce((sum, { wish, ms }) => plus(sum, shownSize(wish), ms), NOTHING),
   }))
 }
 

@@ -1,5 +1,5 @@
 // An event: one object, and what became of it. An entry of the log has one for each such object.
-import { jsonIn } from '../shared/json.ts'
+import { objectsIn } from '../audit/entry.ts'
 import type { AuditRow } from '../audit/order.ts'
 import type { Subject, Whose } from '../store/transaction.ts'
 import { type EventKind, eventKindOf } from './kinds.ts'
@@ -52,7 +52,7 @@ type LogRow = Pick<AuditRow, 'at' | 'user_id' | 'project_id' | 'request_id' | 'o
 /** The events of an entry, in order. */
 export function eventsOf(sequence: number, row: LogRow): HoldfastEvent[] {
   const by = { user: row.user_id, project: row.project_id, request: row.request_id }
-  const told = jsonIn(row.objects).flatMap((subject: Subject) => {
+  const told = objectsIn(row).flatMap((subject: Subject) => {
     const kind = subject.became === undefined ? undefined : eventKindOf(subject.kind)
     return kind === undefined ? [] : [{ kind, subject }]
   })

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Metrics } from '../measure/metrics.ts'
 import { Problem, problem } from '../problems/problem.ts'
+import { Unreadable } from '../shared/json.ts'
 import { StoreConflict, StoreUnavailable } from '../store/failure.ts'
 import { loggedUrl } from './logged-url.ts'
 
@@ -22,11 +23,26 @@ function told(error: unknown, request: FastifyRequest, log: Logger): Problem {
     log.warn({ request: request.id, err: error }, 'the store could not serve a request')
     return problem('unavailable', { reason: error.message })
   }
+  const damage = damageIn(error)
+  if (damage !== null) {
+    log.error({ request: request.id, err: error }, 'a request met something in the database that is damaged')
+    return problem('unreadable', { reason: damage })
+  }
   const known = frameworkProblem(error)
   if (known) return known
   const { id, method, url } = request
   log.error({ request: id, err: error, method, url: loggedUrl(url) }, 'a request failed')
   return problem('internal', {})
+}
+
+/** What a row has that nobody can read, found by us or by the database; null for other errors. */
+function damageIn(error: unknown): string | null {
+  if (error instanceof Unreadable) return error.message
+  const { code, message } = error as { code?: string; message?: string }
+  if (/malformed JSON|invalid input syntax for type json/.test(message ?? ''))
+    return 'a text is not the JSON that it must be'
+  // SQLite lets any number into a column.
+  return code === 'ERR_OUT_OF_RANGE' ? 'a number is too large' : null
 }
 
 /** Refusals by fastify itself. */

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock/clock.ts'
 import { limits } from '../shared/limits.ts'
 import { Problem, problem } from '../problems/problem.ts'
-import { jsonIn } from '../shared/json.ts'
+import { jsonIn, TEXTS } from '../shared/json.ts'
 import type { Store } from '../store/store.ts'
 import { one, type Read } from '../store/transaction.ts'
 import { type ApplicationCredential, credentialOf, credentialWithId } from './application-credentials.ts'
@@ -79,7 +79,7 @@ export class Login {
       methods: proven.methods,
       credential: proven.credential && {
         id: proven.credential.id,
-        roles: jsonIn(proven.credential.roles) as Role[],
+        roles: jsonIn(proven.credential.roles, TEXTS) as Role[],
         unrestricted: proven.credential.unrestricted === 1,
       },
       issuedAt: now,

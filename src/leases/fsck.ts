@@ -1,6 +1,7 @@
 // The invariants of leases, each as a query that counts violations.
 import { sql } from 'kysely'
 import { capitals, count, danglings, type Invariants } from '../store/fsck.ts'
+import { termsInvariants } from './fsck-terms.ts'
 import { query, type Tools } from '../store/statement.ts'
 
 const CLASS_OF = (id: string) => `'CUSTOM_RESERVATION_' || upper(replace(${id}, '-', '_'))`
@@ -52,6 +53,7 @@ const countExtras = (others: string) =>
   })
 
 export const leaseInvariants: Invariants = {
+  ...termsInvariants,
   'at no instant is more booked of a host than it has': count(`
     select 1 ${AT_START} having sum(b.vcpus) > l.vcpus_ceiling
       or sum(b.memory_mb) > l.memory_mb_ceiling or sum(b.disk_gb) > l.disk_gb_ceiling`),

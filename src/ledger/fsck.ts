@@ -33,6 +33,10 @@ export const ledgerInvariants: Invariants = {
     left join inventories i on i.provider_id = c.provider_id and i.class_id = c.class_id
     left join consumers k on k.id = c.consumer_id
     where i.provider_id is null or k.id is null`),
+  'whoever manages a provider, a class or a consumer is a part of Holdfast': count(`
+    select 1 from providers where managed_by not in ('baremetal', 'leases') or dedicated_to <> 'leases'
+    union all select 1 from resource_classes where managed_by <> 'leases'
+    union all select 1 from consumers where managed_by not in ('baremetal', 'compute')`),
   'a consumer has claims': count(`
     select 1 from consumers k where not exists (select 1 from claims c where c.consumer_id = k.id)`),
   'a consumer’s generation is above zero': count(`

@@ -84,6 +84,12 @@ export class Metrics implements StoreObserver {
     labelNames: ['kind'] as const,
     registers: [this.registry],
   })
+  readonly #unreadable = new Counter({
+    name: 'holdfast_unreadable_texts_total',
+    help: 'Reads of JSON in the database that is damaged, by what should be there: fsck names the rows.',
+    labelNames: ['what'] as const,
+    registers: [this.registry],
+  })
   readonly #allocations = new Histogram({
     name: 'holdfast_allocation_seconds',
     help: 'Time from the request for an allocation to its node, or to the word that there is none.',
@@ -171,6 +177,10 @@ export class Metrics implements StoreObserver {
 
   feedLag(seconds: number): void {
     this.#feedLag.observe(seconds)
+  }
+
+  unreadable(what: string): void {
+    this.#unreadable.inc({ what })
   }
 
   problem(kind: string): void {

@@ -5,7 +5,7 @@ import type { Witness } from '../audit/witness.ts'
 import type { Clock } from '../clock/clock.ts'
 import { releaseLapsed } from '../ledger/managed.ts'
 import { limits } from '../shared/limits.ts'
-import { Problem } from '../problems/problem.ts'
+import { isRefusal } from '../problems/problem.ts'
 import type { AllocationId } from '../store/schema/ids.ts'
 import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
@@ -131,7 +131,7 @@ function* endFound(found: Allocation, drivers: Drivers, now: number): Write<Endi
     return (yield* tearDown(found, drivers, now)) ? 'started' : yield* endNow(found, drivers, now)
   } catch (error) {
     // The node is protected, in maintenance or locked: try again later.
-    if (error instanceof Problem) return 'postponed'
+    if (isRefusal(error)) return 'postponed'
     throw error
   }
 }
@@ -159,7 +159,7 @@ export function* emptyNode(node: NodeRow, drivers: Drivers, now: number): Write<
     yield* undeploy(node, drivers, now)
     return 'started'
   } catch (error) {
-    if (error instanceof Problem) return 'postponed'
+    if (isRefusal(error)) return 'postponed'
     throw error
   }
 }

@@ -5,7 +5,7 @@ import { capitals, count, danglings, type Invariants } from '../store/fsck.ts'
 import { query } from '../store/statement.ts'
 import { databaseNow } from '../clock/database-now.ts'
 import { OWNER } from './nodes/rows.ts'
-import { STEPS } from './nodes/states.ts'
+import { STATES, STEPS } from './nodes/states.ts'
 
 const BUSY = Object.values(STEPS)
   .flatMap(({ during, waiting }) => [during, ...(waiting ? [waiting] : [])])
@@ -28,6 +28,14 @@ const abandonedLocks = query((db, _: object, on) => {
     )
 })
 
+/** A minute: they are written by the database's clock. Who has one to come is never taken for dead. */
+const newSigns = query((db, _: object, on) =>
+  db
+    .selectFrom('conductors')
+    .select(e => e.fn.countAll<number>().as('count'))
+    .where(sql<boolean>`heartbeat_at > ${databaseNow(on)} + 60000 + (select ahead_ms from test_clock)`),
+)
+
 /** Questions that nobody has swept for long, although a conductor was there. */
 const leftCalls = query((db, _: object, on) => {
   const longAgo = sql`(${databaseNow(on)} - ${sql.lit(limits.takeOverMsMax)})`
@@ -41,7 +49,64 @@ const leftCalls = query((db, _: object, on) => {
     )
 })
 
+/** Work that comes this late was not meant: nobody waits for a machine for longer. */
+const LATE_MS = 31 * 24 * 3_600_000
+
+const farWork = query((db, _: object, on) =>
+  db
+    .selectFrom('nodes')
+    .select(e => e.fn.countAll<number>().as('count'))
+    .where(sql<boolean>`due_at > ${databaseNow(on)} + ${sql.lit(LATE_MS)} + (select ahead_ms from test_clock)`),
+)
+
+/** The names that SQL can turn into those of Placement; hardly any others are used. */
+const misnamed = query((db, _: object, on) => {
+  const isPlain = on.dialect === 'sqlite' ? "not glob '*[^A-Za-z0-9_. -]*'" : "~ '^[A-Za-z0-9_. -]+$'"
+  return db.selectFrom('nodes').select(e => e.fn.countAll<number>().as('count'))
+    .where(sql<boolean>`resource_class ${sql.raw(isPlain)} and placement_class <>
+      'CUSTOM_' || replace(replace(replace(upper(resource_class), '-', '_'), '.', '_'), ' ', '_')`)
+})
+
+const STATE_WORDS = [...STATES].map(state => `'${state}'`).join(', ')
+
 export const metalInvariants: Invariants = {
+  'a consumer that ends is a hold that ends then': count(`
+    select 1 from consumers k where k.expires_at is not null and not exists (select 1 from reservations r
+      where r.uuid = k.uuid and r.expires_at = k.expires_at and k.type = 'RESERVATION' and k.managed_by = 'baremetal')`),
+  'a node is in states that there are': count(`
+    select 1 from nodes where provision_state not in (${STATE_WORDS})
+      or target_provision_state not in (${STATE_WORDS})
+      or power_state not in ('power on', 'power off') or target_power_state not in ('power on', 'power off')`),
+  'a node’s class in Placement is named after its own': misnamed,
+  'work on a node is due before long': farWork,
+  'a node that is to be emptied has a machine, and nobody has it': count(`
+    select 1 from nodes where leftover = 1 and (instance_uuid is not null or provision_state in ('available', 'enroll'))`),
+  'a node has a lessee to go back to only while it is leased': count(`
+    select 1 from nodes where leased_to is null and lessee_before is not null`),
+  'the node above a node is there': count(`
+    select 1 from nodes c where c.parent_node is not null
+      and not exists (select 1 from nodes p where p.uuid = c.parent_node)`),
+  'an allocation has a node of the class that it asked for': count(`
+    select 1 from allocations a join nodes n on n.id = a.node_id
+    where a.state = 'active' and (n.resource_class is null or n.resource_class <> a.resource_class)`),
+  'what an allocation or a hold has claimed is its project’s': count(`
+    select 1 from allocations a join consumers k on k.uuid = a.uuid
+      where k.project_id <> a.project_id or k.user_id <> a.user_id
+    union all select 1 from reservations r join consumers k on k.uuid = r.uuid where k.project_id <> r.project_id`),
+  'an allocation that looks for a node is a conductor’s': count(`
+    select 1 from allocations where state = 'allocating' and conductor_affinity = ''`),
+  'only a kept allocation is kept until some time': count(`
+    select 1 from allocations where keeper is null and (kept_until is not null or planned_end is not null)`),
+  'ports and portgroups have addresses in small letters': count(`
+    select 1 from ports where address <> lower(address)
+    union all select 1 from portgroups where address <> lower(address)`),
+  'a document about a node is of a kind that there is': count(`
+    select 1 from node_documents where kind not in ('inventory', 'bios')`),
+  'a conductor’s last sign is not still to come': newSigns,
+  'what a project used of late is no less than what ended of it': count(`
+    select 1 from project_usages where used < ended or ended < 0
+    union all select 1 from node_uses where until_at <= from_at
+    union all select 1 from project_priorities where priority not between -10 and 10 or share not between 1 and 1000`),
   'a node is the provider of its uuid, and managed': count(`
     select 1 from nodes n left join providers p on p.id = n.provider_id
     where p.id is null or p.uuid <> n.uuid or p.name <> n.uuid or p.managed_by is null or p.managed_by <> 'baremetal'`),

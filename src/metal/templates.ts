@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problems/problem.ts'
-import { jsonIn } from '../shared/json.ts'
+import { jsonIn, OBJECTS } from '../shared/json.ts'
 import type { DeployTemplateId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
@@ -53,7 +53,7 @@ export function* listTemplates(): Read<DeployTemplate[]> {
 /** The steps of the templates with these names, in the order of the names. */
 export function* stepsOfTemplates(names: readonly string[]): Read<WantedStep[]> {
   if (names.length === 0) return []
-  return (yield* all(named({ names }))).flatMap(({ steps }) => jsonIn(steps) as unknown as WantedStep[])
+  return (yield* all(named({ names }))).flatMap(({ steps }) => jsonIn(steps, OBJECTS) as unknown as WantedStep[])
 }
 
 export function* createTemplate(template: Omit<DeployTemplate, 'id'>): Write<DeployTemplate> {

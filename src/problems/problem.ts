@@ -1,5 +1,6 @@
 // Every failure that we can report to a client, with its message: a closed table, one file for each room. The domain
 // throws them; each API maps them to its status codes.
+import { Unreadable } from '../shared/json.ts'
 import { CALENDAR_PROBLEMS } from './calendars.ts'
 import { COMPUTE_PROBLEMS } from './compute.ts'
 import { EVENT_PROBLEMS } from './events.ts'
@@ -47,6 +48,10 @@ export class Problem extends Error {
     return 'details' in this.facts ? this.facts.details : undefined
   }
 }
+
+/** Whether it was refused, rather than failed: here and now, or because a row that it needs can't be read. */
+export const isRefusal = (error: unknown): error is Problem | Unreadable =>
+  error instanceof Problem || error instanceof Unreadable
 
 export function problem<K extends ProblemKind>(kind: K, facts: Facts<K>): Problem {
   const say = PROBLEMS[kind] as (facts: Facts<K>) => string

@@ -30,5 +30,8 @@ export const REQUEST_PROBLEMS = {
 
   // the service
   unavailable: (f: { reason: string }) => f.reason,
+  unreadable: (f: { reason: string }) =>
+    `Something that this needs is damaged in the database: ${f.reason}. Nothing was changed. An operator has to mend it; ` +
+    'holdfast fsck says where it is.',
   internal: (_: object) => 'The server failed in a way that it should not have; the request id names the log line.',
 } as const

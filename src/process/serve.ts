@@ -16,6 +16,7 @@ import { Throttle } from '../identity/throttle.ts'
 import { novaCompute } from '../leases/compute/nova.ts'
 import { ownCompute } from '../leases/compute/own.ts'
 import { ClaimQueue } from '../ledger/claims/queue.ts'
+import { tellUnreadable } from '../measure/unreadable.ts'
 import { limits } from '../shared/limits.ts'
 import { Rate } from '../shared/rate.ts'
 import { UsageError } from '../shared/usage-error.ts'
@@ -237,6 +238,7 @@ async function openPlace(
   opened: AsyncDisposableStack,
   { log, metrics, dial, isOneThread = false, drivers: given, carrier = carrierFor(config) }: Surroundings,
 ) {
+  opened.defer(tellUnreadable(log, metrics))
   const policy = loadPolicy(config)
   const store = openStore(config.database, {
     observer: metrics,

@@ -1,4 +1,5 @@
 // Shows the limits of a project and its usage.
+import { shownIn } from '../shared/json.ts'
 import type { Read } from '../store/transaction.ts'
 import { COUNTED, DEFAULT, limitsOf, LONGEST, NODES_OF } from './limits.ts'
 import { type Kind, kindOf, usageOf } from './usage.ts'
@@ -19,7 +20,7 @@ const EVERY_KIND: ReadonlySet<Kind> = new Set(['nodes', 'servers', 'leases'])
 export function* showQuota(project: string, now: number): Read<ShownLimit[]> {
   const isOfAll = project === DEFAULT
   const limits = yield* limitsOf(project)
-  const usage = isOfAll ? new Map<string, number>() : yield* usageOf(project, EVERY_KIND, now)
+  const usage = isOfAll ? new Map<string, number>() : yield* usageOf(project, EVERY_KIND, now, shownIn)
   const classes = [...limits.keys()].filter(name => name.startsWith(NODES_OF)).toSorted()
   return [...COUNTED, ...classes, ...LONGEST].map(name => {
     const { max = null, isDefault = false } = limits.get(name) ?? {}

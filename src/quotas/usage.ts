@@ -1,5 +1,6 @@
 // Counts the usage of a project, from the tables themselves: there is no second count that could drift.
 import { jsonIn } from '../shared/json.ts'
+import { WISH } from '../store/schema/json-columns.ts'
 import type { Wish } from '../store/schema/compute.ts'
 import { query } from '../store/statement.ts'
 import { all, type Read, together } from '../store/transaction.ts'
@@ -67,11 +68,11 @@ const leasesOf = query((db, a: { project: string; now: number }) =>
     .where('is_deleted', '=', 0),
 )
 
-/** The project's usage of these kinds. */
-export function* usageOf(project: string, kinds: ReadonlySet<Kind>, now: number): Read<Usage> {
+/** The project's usage of these kinds. Who only shows it leaves out what can't be read. */
+export function* usageOf(project: string, kinds: ReadonlySet<Kind>, now: number, read = jsonIn): Read<Usage> {
   return new Map([
     ...(kinds.has('nodes') ? nodeUsage(yield* nodesOf(project, now)) : []),
-    ...(kinds.has('servers') ? yield* serverUsage(project) : []),
+    ...(kinds.has('servers') ? yield* serverUsage(project, read) : []),
     ...(kinds.has('leases') ? yield* leaseUsage(project, now) : []),
   ])
 }
@@ -133,11 +134,11 @@ export function mostAtOnce(spans: readonly Pick<Span, 'from' | 'until'>[]): numb
 export const vcpusOf = ({ groups }: Wish): number =>
   Object.values(groups).reduce((sum, { resources }) => sum + (resources['VCPU'] ?? 0), 0)
 
-function* serverUsage(project: string): Read<[string, number][]> {
+function* serverUsage(project: string, read: typeof jsonIn): Read<[string, number][]> {
   const rows = yield* all(serversOf({ project }))
   return [
     ['instances', rows.reduce((sum, { count }) => sum + count, 0)],
-    ['vcpus', rows.reduce((sum, { wish, count }) => sum + count * vcpusOf(jsonIn(wish)), 0)],
+    ['vcpus', rows.reduce((sum, { wish, count }) => sum + count * vcpusOf(read(wish, WISH)), 0)],
   ]
 }
 

@@ -148,4 +148,10 @@ export const tellingLimits = {
   // Services in the catalog, and regions of one: more than OpenStack has, and every token that is shown carries them.
   catalogEntriesMax: 64,
   catalogRegionsMax: 16,
+
+  // Rows whose texts one read of fsck takes: a node has up to a quarter of a megabyte of JSON, other rows much less.
+  fsckTextsPage: 1_000,
+  fsckLargeTextsPage: 50,
+  // Rows that a line of fsck names.
+  fsckNamedMax: 5,
 } as const

@@ -1,7 +1,8 @@
 // Which machines must be read again: from what the log says was changed, to the ids of nodes.
 import { sql } from 'kysely'
 import { ends, logEnds } from '../audit/order.ts'
-import { jsonIn } from '../shared/json.ts'
+import { isReadable, jsonIn } from '../shared/json.ts'
+import { SUBJECTS } from '../store/schema/json-columns.ts'
 import { limits } from '../shared/limits.ts'
 import type { NodeId, ProviderId } from '../store/schema/ids.ts'
 import { query } from '../store/statement.ts'
@@ -71,9 +72,11 @@ export function* changedAfter(after: number | null): Read<Since> {
   // What was pruned is unknown. A database that took over from one that died may lack the end of the log.
   const isMissing = after < oldest - 1 || after > newest || newest > last
   if (isMissing || rows.length > limits.statusEntriesMax) return { newest, dirt: null }
+  // Nobody knows what an entry was about that can't be read.
+  if (!rows.every(({ objects }) => isReadable(objects, SUBJECTS))) return { newest, dirt: null }
   const dirt = noDirt()
   for (const { objects } of rows) {
-    for (const { kind, id } of jsonIn(objects)) if (Object.hasOwn(dirt, kind)) dirt[kind as Kind].add(id)
+    for (const { kind, id } of jsonIn(objects, SUBJECTS)) if (Object.hasOwn(dirt, kind)) dirt[kind as Kind].add(id)
   }
   return { newest, dirt }
 }

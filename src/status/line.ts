@@ -1,6 +1,6 @@
 // The line of those who wait, from what the board shows: who has which machine until when, and what is booked.
 import type { Supply } from '../metal/allocations/matching.ts'
-import { wishOf } from '../metal/allocations/rows.ts'
+import { wishesOf } from '../metal/allocations/rows.ts'
 import { type Booked, lineOf, type Occupant, type PlaceInLine } from '../metal/queue/line.ts'
 import type { QueueRules, Standings } from '../metal/queue/order.ts'
 import { likelyEnd } from '../metal/queue/rows.ts'
@@ -31,7 +31,7 @@ export function placesOf(
       )
     }
   }
-  const line = lineOf(waiting.map(wishOf), standings, rules, supply, { occupants, booked }, now)
+  const line = lineOf(wishesOf(waiting), standings, rules, supply, { occupants, booked }, now)
   return new Map(line.map(place => [place.uuid, place]))
 }
 

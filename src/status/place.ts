@@ -1,6 +1,6 @@
 // Where a machine stands. Rack: `extra.rack` of the node, or of its chassis, or the chassis's description up to a colon.
 // Slot: `extra.slot` of the node, or what follows the rack in the machine's name, as 06 in rack-a01-06.
-import { jsonIn, type Json, type JsonText } from '../shared/json.ts'
+import { type Json, type JsonText, MEMBERS, shownIn } from '../shared/json.ts'
 
 interface Standing {
   name: string | null
@@ -26,6 +26,6 @@ export function placeOf({ name, extra, chassis_extra, chassis_description }: Sta
 /** Most nodes have neither, and then the text needs no parsing. */
 function wordIn(text: JsonText<Json>, member: 'rack' | 'slot'): string | null {
   if (!text.includes(`"${member}"`)) return null
-  const value = jsonIn(text)[member]
+  const value = shownIn(text, MEMBERS)[member]
   return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : null
 }

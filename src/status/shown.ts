@@ -2,7 +2,7 @@
 import type { MachinePromise, MachineRow, PromiseKind } from './machine.ts'
 import { isNoone } from './machine.ts'
 import type { MachineSource, WaitingPart } from './rows.ts'
-import { jsonIn } from '../shared/json.ts'
+import { MEMBERS, shownIn, TEXTS } from '../shared/json.ts'
 
 export interface NamesOfPeople {
   user(id: string): string
@@ -152,7 +152,7 @@ export function waitingOf(row: WaitingPart, line: InLine | null, names: NamesOfP
     who: nameOf(row.user_id, id => names.user(id)),
     project: nameOf(row.project_id, id => names.project(id)),
     class: row.resource_class,
-    traits: jsonIn(row.traits),
+    traits: shownIn(row.traits, TEXTS),
     count: 1,
     for: timeOf(row.expires_at),
     since: timeOf(row.retried_at ?? row.created_at),
@@ -164,6 +164,6 @@ export function waitingOf(row: WaitingPart, line: InLine | null, names: NamesOfP
     suits: line?.suits ?? [],
     state: row.state === 'error' ? 'gave up' : 'waiting',
     reason: row.last_error,
-    relaxations: row.reasons === null ? [] : ((jsonIn(row.reasons) as Reasons).relaxations ?? []),
+    relaxations: row.reasons === null ? [] : ((shownIn(row.reasons, MEMBERS) as Reasons).relaxations ?? []),
   }
 }

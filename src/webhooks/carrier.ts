@@ -1,4 +1,5 @@
 // Carries messages to their receivers: by HTTP or by mail.
+import { isReadable, type JsonText, MEMBERS } from '../shared/json.ts'
 import { type MailSettings, mailWith, type SendMail } from './mail.ts'
 import type { Target } from './outbox.ts'
 import { post } from './post.ts'
@@ -10,7 +11,16 @@ interface Message {
   /** The same on every try, so that receivers can drop doubles. */
   readonly id: string
   /** An event as CloudEvents 1.0 has it. */
-  readonly body: string
+  readonly body: JsonText<object>
+}
+
+/** Its row is damaged. Nobody is told half of an event. */
+const NO_EVENT: Reply = {
+  status: null,
+  ms: 0,
+  text: '',
+  error: 'the event can’t be read: its row in the database is damaged',
+  retryAfterMs: null,
 }
 
 /** The operator took the mail server away after the webhook was made. */
@@ -42,6 +52,7 @@ export class Carrier {
     now: number,
     stopping: AbortSignal,
   ): Promise<Reply> {
+    if (!isReadable(body, MEMBERS)) return NO_EVENT
     if (isMail(url)) return this.#mail?.({ url, webhook: uuid, id, body, stopping }) ?? NO_MAIL
     const headers = headersFor({ id, body, secrets }, now)
     return post({ url: new URL(url), headers, body, rules: this.rules, now, stopping })

@@ -3,6 +3,7 @@
 import { cloudEventOf, type Cursor, endOf, type HoldfastEvent, isAfter } from '../events/event.ts'
 import type { EventKind } from '../events/kinds.ts'
 import { eventsAfter } from '../events/read.ts'
+import { isReadable, jsonText, TEXTS } from '../shared/json.ts'
 import { limits } from '../shared/limits.ts'
 import type { WebhookId } from '../store/schema/ids.ts'
 import { bulk, command, query } from '../store/statement.ts'
@@ -46,9 +47,12 @@ const placeOf = (row: Pick<Webhook, 'cursor_sequence' | 'cursor_part'>): Cursor 
   part: row.cursor_part,
 })
 
+/** One whose types can't be read stays where it is in the log, and goes on from there when they are mended. */
+const isKnown = ({ types }: Pick<Webhook, 'types'>) => isReadable(types, TEXTS)
+
 /** The kinds that webhooks want, and whether the log has something that they were not asked about yet. */
 export function* lookAhead(): Read<{ kinds: ReadonlySet<EventKind>; isBehind: boolean } | null> {
-  const webhooks = yield* all(active({}))
+  const webhooks = (yield* all(active({}))).filter(isKnown)
   if (webhooks.length === 0) return null
   const place = placeOf(webhooks[0]!)
   // Two: the first may be the entry where it is.
@@ -65,7 +69,7 @@ interface FanOut {
 
 /** One page of the log, for all webhooks that are there. Returns whether there is more to take in. */
 export function* fanOut({ sees, source }: FanOut, now: number): Write<boolean> {
-  const locked = yield* all(lockActive({}))
+  const locked = (yield* all(lockActive({}))).filter(isKnown)
   if (locked.length === 0) return false
   const pending = Map.groupBy(yield* pendingBySubject(locked.map(({ id }) => id)), row => row.webhook_id)
   const roomOf = ({ id }: Webhook) =>
@@ -117,7 +121,7 @@ function deliveryOf(webhook: Webhook, event: HoldfastEvent, source: string, now:
     message: `msg_${webhook.uuid}_${sequence}_${part}`,
     type: `${kind}.${became}`,
     subject: `${kind}/${object}`,
-    body: JSON.stringify(cloudEventOf(event, source)),
+    body: jsonText<object>(cloudEventOf(event, source)),
     due_at: now as number | null,
     created_at: now,
   }

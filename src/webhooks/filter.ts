@@ -1,7 +1,7 @@
 // Which events a webhook wants, and which of these it may be told.
 import type { HoldfastEvent } from '../events/event.ts'
 import { type EventKind, isQuiet, KINDS } from '../events/kinds.ts'
-import { jsonIn } from '../shared/json.ts'
+import { jsonIn, TEXTS } from '../shared/json.ts'
 import { isMail } from './targets.ts'
 import type { Webhook } from './webhooks.ts'
 
@@ -45,7 +45,7 @@ export const REMINDERS: readonly string[] = [
 /** A test of events for one webhook; made once for a whole page of them. */
 export function wishOf(webhook: Webhook, sees: Sees): (event: HoldfastEvent) => boolean {
   const { project_id: project, only_project: only, only_user: user, object } = webhook
-  const types = new Set(jsonIn(webhook.types))
+  const types = new Set(jsonIn(webhook.types, TEXTS))
   const maker = makerOf(webhook)
   const isWanted = ({ kind, became }: HoldfastEvent) =>
     types.size === 0 ? !isQuiet(kind) : types.has(kind) || types.has(`${kind}.${became}`)
@@ -77,7 +77,7 @@ export function kindsOf(webhooks: readonly Pick<Webhook, 'types'>[]): ReadonlySe
   const usual = (Object.keys(KINDS) as EventKind[]).filter(kind => !isQuiet(kind))
   return new Set(
     webhooks.flatMap(({ types }) => {
-      const named = jsonIn(types).map(type => type.split('.')[0] as EventKind)
+      const named = jsonIn(types, TEXTS).map(type => type.split('.')[0] as EventKind)
       return named.length === 0 ? usual : named
     }),
   )

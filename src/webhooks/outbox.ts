@@ -1,6 +1,7 @@
 // The outbox: what is to be delivered, in order for each subject, by any process, until it is.
 import { type Selectable, sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
+import type { JsonText } from '../shared/json.ts'
 import { limits } from '../shared/limits.ts'
 import type { Schema } from '../store/schema.ts'
 import type { DeliveryId, WebhookId } from '../store/schema/ids.ts'
@@ -192,7 +193,7 @@ export interface Taken extends Place {
   readonly attempts: number
   readonly failures: number
   readonly firstAt: number
-  readonly message: { readonly id: string; readonly body: string }
+  readonly message: { readonly id: string; readonly body: JsonText<object> }
   readonly target: Target
 }
 

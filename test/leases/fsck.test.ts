@@ -76,7 +76,7 @@ eachDatabase('fsck on leases', databases => {
         `update leases set status = '${lease}' where id = '${ofNodes.id}';
          update lease_reservations set status = '${reservation}' where ${of};
          update lease_events set due_at = ${due} where ${of} and event_type = 'start_lease'`
-      const found = await damaged(step('STARTING', 'pending', String(2 ** 52)), step('ACTIVE', 'active', 'null'))
+      const found = await damaged(step('STARTING', 'pending', 'time'), step('ACTIVE', 'active', 'null'))
       assert.deepEqual(found, ['a lease of nodes that is starting waits for one of them'])
     })
 

@@ -18,6 +18,8 @@ const MORE = [
   'test/failover/**',
   'test/soak/soak.test.ts',
   'test/**/crash.test.ts',
+  // A fleet with something of everything, and some hundred ways to damage it.
+  'test/fsck-corruptions.test.ts',
   // Minutes: processes and databases start, fail and start again.
   'test/cli/kicks.test.ts',
   'test/cli/run-killed.test.ts',

@@ -4,7 +4,7 @@ import { networkOf } from '../../identity/networks.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { giveToken, lookUp, requireAgent, takeHeartbeat } from '../../metal/agent.ts'
 import { problem } from '../../problems/problem.ts'
-import { type Json, jsonIn, jsonText, type JsonText } from '../../shared/json.ts'
+import { type Json, jsonText, type JsonText, MEMBERS, shownIn } from '../../shared/json.ts'
 import { limits } from '../../shared/limits.ts'
 import { audited } from '../frame/audited.ts'
 import type { Operation } from '../operation.ts'
@@ -75,8 +75,8 @@ export async function showLookup(request: MetalRequest): Promise<Answer> {
 const FOR_AGENTS: ReadonlySet<string> = new Set(['root_device', 'capabilities'])
 
 function forAgent(text: JsonText<Json>): Json {
-  const kept = Object.entries(jsonIn(text)).filter(([key]) => FOR_AGENTS.has(key))
-  return jsonIn(masked(jsonText(Object.fromEntries(kept))) as JsonText<Json>)
+  const kept = Object.entries(shownIn(text, MEMBERS)).filter(([key]) => FOR_AGENTS.has(key))
+  return shownIn(masked(jsonText(Object.fromEntries(kept))) as JsonText<Json>, MEMBERS)
 }
 
 /** Limits what strangers at one address can make us read. */

@@ -10,7 +10,7 @@ import type { Json } from '../../metal/drivers/port.ts'
 import type { Drivers } from '../../metal/drivers/registry.ts'
 import { applyPatches, parsePatches } from '../../metal/json-patch.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { jsonIn, MEMBERS } from '../../shared/json.ts'
 import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, from, Text } from '../shapes.ts'
@@ -59,7 +59,14 @@ export function allocationChangeOf(request: MetalRequest): () => Write<Allocatio
   const isGiven = (field: string) => patches.some(({ path }) => path[0] === field)
   const change = (present: Allocation): life.AllocationPatch => {
     const { name, extra, note } = present
-    const document = { name, extra: jsonIn(extra), note, expires_at: null, planned_end: null, wait_until: null }
+    const document = {
+      name,
+      extra: jsonIn(extra, MEMBERS),
+      note,
+      expires_at: null,
+      planned_end: null,
+      wait_until: null,
+    }
     const after = members(applyPatches(document, patches), {
       checks: {
         name: isName,

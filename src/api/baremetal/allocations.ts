@@ -11,7 +11,7 @@ import { NOBODY } from '../../metal/nodes/provider.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
 import { requireTraitNames } from '../../metal/nodes/traits.ts'
 import { Problem, problem } from '../../problems/problem.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { MEMBERS, shownIn, TEXTS } from '../../shared/json.ts'
 import type { Write } from '../../store/transaction.ts'
 import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
@@ -70,9 +70,9 @@ export function shownAllocation(row: Shown, { base, has, context }: MetalRequest
     resource_class: row.resource_class,
     state: row.state,
     last_error: row.last_error,
-    traits: jsonIn(row.traits),
-    candidate_nodes: jsonIn(row.candidate_nodes),
-    extra: jsonIn(row.extra),
+    traits: shownIn(row.traits, TEXTS),
+    candidate_nodes: shownIn(row.candidate_nodes, TEXTS),
+    extra: shownIn(row.extra, MEMBERS),
     owner: row.owner,
     expires_at: shownTime(row.expires_at),
     wait_until: shownTime(row.wait_until),

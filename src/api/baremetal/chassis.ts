@@ -11,7 +11,7 @@ import { uuidOr } from '../../metal/nodes/lifecycle.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import type { Operation } from '../operation.ts'
 import { Document, orNull, TextOrNull, Uuid } from '../shapes.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { jsonIn, MEMBERS, shownIn } from '../../shared/json.ts'
 import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import type { Answer, MetalRequest } from './request.ts'
@@ -28,7 +28,7 @@ const chassis = c.resourceOf<Chassis>(
   {
     uuid: [Uuid, row => row.uuid],
     description: [TextOrNull, row => row.description],
-    extra: [Document, row => jsonIn(row.extra)],
+    extra: [Document, row => shownIn(row.extra, MEMBERS)],
     created_at: [Time, row => shownTime(row.created_at)],
     updated_at: [orNull(Time), row => shownTime(row.updated_at)],
     links: [Links, ({ uuid }, { base }) => linksTo(base, `chassis/${uuid}`)],
@@ -88,7 +88,7 @@ patchChassis.operation = {
 
 export async function patchChassis(request: MetalRequest): Promise<Answer> {
   const change = (row: Chassis) => {
-    const before = { description: row.description, extra: jsonIn(row.extra) }
+    const before = { description: row.description, extra: jsonIn(row.extra, MEMBERS) }
     return columnsOf(c.patchedMembers(request, before, NEW))
   }
   const row = await request.context.store.write(() => changeChassis(request.param('uuid'), change, request.now))

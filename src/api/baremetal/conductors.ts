@@ -2,7 +2,7 @@
 import { type Conductor, findConductor, listConductors } from '../../metal/conductors/rows.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, Text } from '../shapes.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { shownIn, TEXTS } from '../../shared/json.ts'
 import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import type { Answer, MetalRequest } from './request.ts'
@@ -26,7 +26,7 @@ const conductors = c.resourceOf<Row>(
     hostname: [Text, row => row.hostname],
     conductor_group: [Text, row => row.conductor_group],
     alive: [Flag, (row, request) => isAlive(row, request)],
-    drivers: [Type.Array(Text), row => jsonIn(row.drivers)],
+    drivers: [Type.Array(Text), row => shownIn(row.drivers, TEXTS)],
     created_at: [Time, row => shownTime(row.registered_at)],
     updated_at: [Time, row => shownTime(row.heartbeat_at)],
     links: [Links, ({ hostname }, { base }) => linksTo(base, `conductors/${hostname}`)],

@@ -12,7 +12,7 @@ import {
   saveTemplate,
 } from '../../metal/templates.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn, jsonText } from '../../shared/json.ts'
+import { jsonIn, jsonText, MEMBERS, OBJECTS, shownIn } from '../../shared/json.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Operation } from '../operation.ts'
 import { Count, Document, named, oneOf, orNull, Text, Uuid } from '../shapes.ts'
@@ -66,8 +66,8 @@ const templates = c.resourceOf<DeployTemplate>(
   {
     uuid: [Uuid, template => template.uuid],
     name: [Text, template => template.name],
-    steps: [Type.Array(Step), template => jsonIn(template.steps)],
-    extra: [Document, template => jsonIn(template.extra)],
+    steps: [Type.Array(Step), template => shownIn(template.steps, OBJECTS)],
+    extra: [Document, template => shownIn(template.extra, MEMBERS)],
     created_at: [Time, template => shownTime(template.created_at)],
     updated_at: [orNull(Time), template => shownTime(template.updated_at)],
     links: [Links, ({ uuid }, { base }) => linksTo(base, `deploy_templates/${uuid}`)],
@@ -133,7 +133,11 @@ export async function patchDeployTemplate(request: MetalRequest): Promise<Answer
   const { context, now } = request
   const after = await context.store.write(function* () {
     const template = yield* findTemplate(request.param('ident'))
-    const before = { name: template.name, steps: jsonIn(template.steps), extra: jsonIn(template.extra) }
+    const before = {
+      name: template.name,
+      steps: jsonIn(template.steps, OBJECTS),
+      extra: jsonIn(template.extra, MEMBERS),
+    }
     const given = c.patchedMembers(request, before, NEW)
     return yield* saveTemplate({ ...template, ...columnsOf(given), updated_at: now })
   })

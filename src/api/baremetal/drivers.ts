@@ -4,7 +4,7 @@ import { type Driver, type InterfaceName, INTERFACES } from '../../metal/drivers
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { byName, Flag, from, named, oneOf, Text } from '../shapes.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { shownIn, TEXTS } from '../../shared/json.ts'
 import { inPart } from './collection.ts'
 import { isAlive } from './conductors.ts'
 import { Links, linksTo } from './links.ts'
@@ -26,7 +26,8 @@ async function hostsByDriver(request: MetalRequest): Promise<Map<string, string[
   const hosts = new Map<string, string[]>()
   for (const conductor of await request.context.store.read(listConductors)) {
     if (!isAlive(conductor, request)) continue
-    for (const name of jsonIn(conductor.drivers)) hosts.getOrInsertComputed(name, () => []).push(conductor.hostname)
+    for (const name of shownIn(conductor.drivers, TEXTS))
+      hosts.getOrInsertComputed(name, () => []).push(conductor.hostname)
   }
   return hosts
 }

@@ -31,6 +31,7 @@ const ERRORS: Record<MetalProblem, Shape> & Partial<Record<ProblemKind, Shape>> 
   foreign_page: { status: 403 },
   unsupported_media_type: { status: 415 },
   unavailable: { status: 503 },
+  unreadable: { status: 409 },
   internal: { status: 500 },
 
   invalid_parameter: { status: 400 },

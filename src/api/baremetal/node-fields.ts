@@ -13,7 +13,7 @@ import type { ShelvedNode } from '../../metal/nodes/shelf.ts'
 import type { Node } from '../../metal/nodes/rows.ts'
 import { problem } from '../../problems/problem.ts'
 import { Document, Flag, FlagOrNull, from as newIn, named, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { MEMBERS, shownIn, shownText, WORDS } from '../../shared/json.ts'
 import { inPart } from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { INSTANCE_SECRETS, masked } from './secrets.ts'
@@ -70,7 +70,7 @@ const interfaceNamed = (field: string) => {
   const name = field.slice(0, -'_interface'.length)
   return as(TextOrNull, ({ interfaces }) => {
     if (interfaces !== lastText) {
-      lastInterfaces = jsonIn(interfaces)
+      lastInterfaces = shownIn(interfaces, WORDS)
       lastText = interfaces
     }
     return JSON.stringify(lastInterfaces[name] ?? null)
@@ -90,7 +90,7 @@ const TYPES: { [Type in NodeField['type']]: (name: FieldsWith<{ type: Type }>) =
   'flag?': name => flag(name, FlagOrNull),
   time,
   'time?': time,
-  json: name => as(Document, node => node[name]),
+  json: name => as(Document, node => shownText(node[name], MEMBERS)),
   interface: interfaceNamed,
   links: name => links(name === 'links' ? '' : `/${name}`),
   traits: () => as(Type.Array(Text), ({ traits }) => JSON.stringify(traits)),

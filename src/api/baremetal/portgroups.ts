@@ -15,7 +15,7 @@ import {
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { Document, Flag, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { jsonIn, MEMBERS, shownIn } from '../../shared/json.ts'
 import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
@@ -55,8 +55,8 @@ const portgroups = c.resourceOf<Portgroup>(
     node_uuid: [Uuid, group => group.node_uuid],
     mode: [Text, group => group.mode],
     standalone_ports_supported: [Flag, group => group.standalone_ports_supported === 1],
-    properties: [Document, group => jsonIn(group.properties)],
-    extra: [Document, group => jsonIn(group.extra)],
+    properties: [Document, group => shownIn(group.properties, MEMBERS)],
+    extra: [Document, group => shownIn(group.extra, MEMBERS)],
     internal_info: [Document, () => ({})],
     created_at: [Time, group => shownTime(group.created_at)],
     updated_at: [orNull(Time), group => shownTime(group.updated_at)],
@@ -175,8 +175,8 @@ const documentOf = (group: Portgroup): Json => ({
   address: group.address,
   mode: group.mode,
   standalone_ports_supported: group.standalone_ports_supported === 1,
-  properties: jsonIn(group.properties),
-  extra: jsonIn(group.extra),
+  properties: jsonIn(group.properties, MEMBERS),
+  extra: jsonIn(group.extra, MEMBERS),
 })
 
 deleteOnePortgroup.operation = { summary: 'Delete a port group', answers: { 204: null } } satisfies Operation

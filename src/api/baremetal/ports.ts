@@ -7,7 +7,7 @@ import { findPortgroup } from '../../metal/portgroups.ts'
 import { createPort, deletePort, findPort, listPorts, type Port, type PortRow, savePort } from '../../metal/ports.ts'
 import { uuidOr } from '../../metal/nodes/lifecycle.ts'
 import { Problem, problem } from '../../problems/problem.ts'
-import { EMPTY, jsonIn } from '../../shared/json.ts'
+import { EMPTY, jsonIn, MEMBERS, shownIn } from '../../shared/json.ts'
 import type { Read } from '../../store/transaction.ts'
 import type { Operation } from '../operation.ts'
 import { Document, Flag, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
@@ -53,13 +53,13 @@ const ports = c.resourceOf<Port>(
     uuid: [Uuid, port => port.uuid],
     address: [Text, port => port.address],
     node_uuid: [Uuid, port => port.node_uuid],
-    extra: [Document, port => jsonIn(port.extra)],
+    extra: [Document, port => shownIn(port.extra, MEMBERS)],
     name: [TextOrNull, port => port.name, 'portNames'],
-    internal_info: [Document, port => jsonIn(port.internal_info), 'portInternalInfo'],
+    internal_info: [Document, port => shownIn(port.internal_info, MEMBERS), 'portInternalInfo'],
     created_at: [Time, port => shownTime(port.created_at)],
     updated_at: [orNull(Time), port => shownTime(port.updated_at)],
     pxe_enabled: [Flag, port => port.pxe_enabled === 1, 'portNetwork'],
-    local_link_connection: [Document, port => jsonIn(port.local_link_connection), 'portNetwork'],
+    local_link_connection: [Document, port => shownIn(port.local_link_connection, MEMBERS), 'portNetwork'],
     portgroup_uuid: [orNull(Uuid), port => port.portgroup_uuid, 'nodePortgroups'],
     physical_network: [TextOrNull, port => port.physical_network, 'physicalNetwork'],
     is_smartnic: [Flag, port => port.is_smartnic === 1, 'smartnic'],
@@ -220,9 +220,9 @@ const documentOf = (port: Port): Json => ({
   node_uuid: port.node_uuid,
   address: port.address,
   name: port.name,
-  extra: jsonIn(port.extra),
+  extra: jsonIn(port.extra, MEMBERS),
   pxe_enabled: port.pxe_enabled === 1,
-  local_link_connection: jsonIn(port.local_link_connection),
+  local_link_connection: jsonIn(port.local_link_connection, MEMBERS),
   physical_network: port.physical_network,
   portgroup_uuid: port.portgroup_uuid,
   is_smartnic: port.is_smartnic === 1,

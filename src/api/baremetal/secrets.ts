@@ -1,5 +1,5 @@
 // Masks secrets in free-form fields: they are stored as given and never shown again.
-import { type Json, jsonIn, jsonText, type JsonText } from '../../shared/json.ts'
+import { type Json, type JsonText, jsonText, MEMBERS, shownIn, shownText } from '../../shared/json.ts'
 import { MASK, SECRET_KEY, withoutUrlSecrets } from '../../shared/secret-keys.ts'
 
 /**
@@ -26,10 +26,12 @@ export const INSTANCE_SECRETS = {
 
 const HAS_URL = /:\/\/[^"]*[@?]/
 
-/** JSON text with the values of secret keys and the secrets in URLs masked; text without any comes back as it is. */
+/** JSON text with the values of secret keys and the secrets in URLs masked; text without any comes back as it is, if it can be read. */
 export function masked(text: JsonText<Json>, also: readonly string[] = []): string {
-  if (!SECRET_KEY.test(text) && !HAS_URL.test(text) && !also.some(key => text.includes(key))) return text
-  return jsonText(maskIn(jsonIn(text), also))
+  if (!SECRET_KEY.test(text) && !HAS_URL.test(text) && !also.some(key => text.includes(key))) {
+    return shownText(text, MEMBERS)
+  }
+  return jsonText(maskIn(shownIn(text, MEMBERS), also))
 }
 
 function maskIn(value: unknown, also: readonly string[]): unknown {

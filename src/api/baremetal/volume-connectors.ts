@@ -13,7 +13,7 @@ import {
   type VolumeConnector,
 } from '../../metal/volume-connectors.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { jsonIn, MEMBERS, shownIn } from '../../shared/json.ts'
 import type { Operation } from '../operation.ts'
 import { Document, oneOf, orNull, Text, Uuid } from '../shapes.ts'
 import * as c from './collection.ts'
@@ -50,7 +50,7 @@ const connectors = c.resourceOf<VolumeConnector>(
     node_uuid: [Uuid, connector => connector.node_uuid],
     type: [Text, connector => connector.type],
     connector_id: [Text, connector => connector.connector_id],
-    extra: [Document, connector => jsonIn(connector.extra)],
+    extra: [Document, connector => shownIn(connector.extra, MEMBERS)],
     created_at: [Time, connector => shownTime(connector.created_at)],
     updated_at: [orNull(Time), connector => shownTime(connector.updated_at)],
     links: [Links, ({ uuid }, { base }) => linksTo(base, `volume/connectors/${uuid}`)],
@@ -153,7 +153,7 @@ const documentOf = ({ node_uuid, type, connector_id, extra }: VolumeConnector): 
   node_uuid,
   type,
   connector_id,
-  extra: jsonIn(extra),
+  extra: jsonIn(extra, MEMBERS),
 })
 
 deleteOneConnector.operation = {

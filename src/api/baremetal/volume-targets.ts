@@ -12,7 +12,7 @@ import {
   type VolumeTarget,
 } from '../../metal/volume-targets.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn, type JsonText } from '../../shared/json.ts'
+import { jsonIn, type JsonText, MEMBERS, shownIn } from '../../shared/json.ts'
 import type { Operation } from '../operation.ts'
 import { Count, Document, orNull, Text, Uuid } from '../shapes.ts'
 import * as c from './collection.ts'
@@ -66,7 +66,7 @@ const targets = c.resourceOf<VolumeTarget>(
     volume_id: [Text, target => target.volume_id],
     boot_index: [Count, target => target.boot_index],
     properties: [Document, (target, request) => shownProperties(target, request)],
-    extra: [Document, target => jsonIn(target.extra)],
+    extra: [Document, target => shownIn(target.extra, MEMBERS)],
     created_at: [Time, target => shownTime(target.created_at)],
     updated_at: [orNull(Time), target => shownTime(target.updated_at)],
     links: [Links, ({ uuid }, { base }) => linksTo(base, `volume/targets/${uuid}`)],
@@ -78,7 +78,7 @@ const List = c.listShape('targets', c.inPart(targets.shape))
 function shownProperties({ properties, node_owner, node_lessee }: VolumeTarget, request: MetalRequest): Json {
   const whose = { owner: node_owner, lessee: node_lessee }
   if (!request.may('baremetal:volume:view_target_properties', whose)) return {}
-  return jsonIn(masked(properties) as JsonText<Json>)
+  return shownIn(masked(properties) as JsonText<Json>, MEMBERS)
 }
 
 const PARAMETERS = c.listParameters(targets, { node: Text })
@@ -180,8 +180,8 @@ const documentOf = (target: VolumeTarget): Json => ({
   volume_type: target.volume_type,
   volume_id: target.volume_id,
   boot_index: target.boot_index,
-  properties: jsonIn(target.properties),
-  extra: jsonIn(target.extra),
+  properties: jsonIn(target.properties, MEMBERS),
+  extra: jsonIn(target.extra, MEMBERS),
 })
 
 deleteOneTarget.operation = {

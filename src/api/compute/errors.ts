@@ -20,6 +20,7 @@ const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, numbe
   too_many_attempts: 429,
   too_many_requests: 429,
   unavailable: 503,
+  unreadable: 409,
   internal: 500,
 
   compute_version_malformed: 400,

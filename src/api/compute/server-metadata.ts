@@ -5,7 +5,7 @@ import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { byName, Text } from '../shapes.ts'
-import { jsonIn, jsonText } from '../../shared/json.ts'
+import { jsonIn, jsonText, shownIn, WORDS } from '../../shared/json.ts'
 import { asTexts, closed, texts } from './bodies.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 import { Type } from '../../shared/type.ts'
@@ -91,13 +91,13 @@ export async function deleteMetadata(request: ComputeRequest): Promise<Answer> {
 
 async function present(request: ComputeRequest): Promise<Metadata> {
   const { metadata } = await request.context.store.read(() => findServer(request.param('id'), request.visible))
-  return jsonIn(metadata)
+  return shownIn(metadata, WORDS)
 }
 
 async function change(request: ComputeRequest, edit: (before: Metadata) => Metadata): Promise<Metadata> {
   return request.context.store.write(function* () {
     const server = yield* lockServer(request.param('id'), request.visible)
-    const after = edit(jsonIn(server.metadata))
+    const after = edit(jsonIn(server.metadata, WORDS))
     if (Object.keys(after).length > limits.metadataPerServerMax) {
       throw problem('over_limit', { reason: `Maximum number of metadata items exceeds ${limits.metadataPerServerMax}` })
     }

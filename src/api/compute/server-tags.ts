@@ -1,7 +1,7 @@
 // /servers/{id}/tags
 import { findServer, lockServer, saveServer } from '../../compute/servers.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn, jsonText } from '../../shared/json.ts'
+import { jsonIn, jsonText, shownIn, TEXTS } from '../../shared/json.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
@@ -84,7 +84,7 @@ const notThere = (request: ComputeRequest) =>
 
 async function present(request: ComputeRequest): Promise<string[]> {
   const { tags } = await request.context.store.read(() => findServer(request.param('id'), request.visible))
-  return jsonIn(tags)
+  return shownIn(tags, TEXTS)
 }
 
 type Tags = readonly string[]
@@ -92,7 +92,7 @@ type Tags = readonly string[]
 async function change(request: ComputeRequest, edit: (tags: Tags) => Tags): Promise<{ before: Tags; after: Tags }> {
   return request.context.store.write(function* () {
     const server = yield* lockServer(request.param('id'), request.visible)
-    const before = jsonIn(server.tags)
+    const before = jsonIn(server.tags, TEXTS)
     const after = [...new Set(edit(before))].sort()
     if (after.length > limits.tagsPerServerMax) {
       throw problem('compute_invalid', {

@@ -7,11 +7,10 @@ import {
   type ProjectUsage,
   serversIn,
   type ServerUsage,
-  sizeOf,
+  shownSize,
   usageIn,
 } from '../../compute/usage.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn } from '../../shared/json.ts'
 import type { Form, Operation } from '../operation.ts'
 import { Count, named, Text } from '../shapes.ts'
 import { ShownRecordTime, shownRecordTime } from './links.ts'
@@ -114,7 +113,7 @@ const each = (servers: readonly ServerUsage[], { from, until }: Period, now: num
     tenant_id: server.project_id,
     flavor: server.flavor ?? '',
     hours: hours(until - Math.max(from, server.launched_at!)),
-    ...sizeOf(jsonIn(server.wish)),
+    ...shownSize(server.wish),
     started_at: shownRecordTime(server.launched_at)!,
     ended_at: null,
     state: vmState(server.status),

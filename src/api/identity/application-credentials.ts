@@ -14,7 +14,7 @@ import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
 import { Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
-import { jsonIn, jsonText } from '../../shared/json.ts'
+import { jsonText, shownIn, TEXTS } from '../../shared/json.ts'
 import {
   type Answer,
   callersToken,
@@ -195,7 +195,7 @@ function shown(row: ApplicationCredential, request: IdentityRequest): object {
     description: row.description,
     user_id: row.user_id,
     project_id: directoryOf(request).project(row.project_name)?.id ?? null,
-    roles: (jsonIn(row.roles) as Role[]).map(shownRole),
+    roles: (shownIn(row.roles, TEXTS) as Role[]).map(shownRole),
     expires_at: row.expires_at === null ? null : shownTime(row.expires_at),
     unrestricted: row.unrestricted === 1,
     system: null,

@@ -18,6 +18,7 @@ const STATUS: Record<IdentityProblem, number> & Partial<Record<ProblemKind, numb
   foreign_page: 403,
   unsupported_media_type: 415,
   unavailable: 503,
+  unreadable: 409,
   internal: 500,
 
   not_authenticated: 401,

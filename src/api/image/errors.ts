@@ -19,6 +19,7 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   too_large: 413,
   internal: 500,
   unavailable: 503,
+  unreadable: 409,
 }
 
 export const RefusalShape = named('Refusal', {

@@ -4,7 +4,13 @@ import type { Context } from '../../process/context.ts'
 import { seeded } from '../../clock/chance.ts'
 import { waitingAllocations } from '../../metal/allocations/at-work.ts'
 import { createAllocation, retryAllocation } from '../../metal/allocations/lifecycle.ts'
-import { type Allocation, type AllocationRequest, findAllocation, wishOf } from '../../metal/allocations/rows.ts'
+import {
+  type Allocation,
+  type AllocationRequest,
+  findAllocation,
+  wishOf,
+  wishesOf,
+} from '../../metal/allocations/rows.ts'
 import { keepLeased } from '../../metal/allocations/leased.ts'
 import { forecast } from '../../metal/allocations/forecast.ts'
 import { heldNodes } from '../../metal/holds/lookup.ts'
@@ -25,7 +31,7 @@ import type { MetalRequest } from '../baremetal/request.ts'
 import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
 import { Count, Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { MEMBERS, shownIn } from '../../shared/json.ts'
 import { StandsInLine, standsInLine } from './queue.ts'
 import { type Answer, inMetal, type OperatorRequest } from './request.ts'
 import { Type } from '../../shared/type.ts'
@@ -83,7 +89,7 @@ export async function explainAllocation(asked: OperatorRequest): Promise<Answer>
     }
   })
   const queue = row.state === 'allocating' ? await standsInLine(request, row.uuid) : null
-  const decided = row.state === 'allocating' || row.reasons === null ? null : jsonIn(row.reasons)
+  const decided = row.state === 'allocating' || row.reasons === null ? null : shownIn(row.reasons, MEMBERS)
   const [allocation, reasons] = [shownAllocation(row, request), reasonsNow(context, row, held, now)]
   return {
     status: 200,
@@ -128,7 +134,7 @@ export async function explainNewAllocation(asked: OperatorRequest): Promise<Answ
   })
   await context.catchUp()
   const wish = { ...wishOf(value), id: Infinity }
-  const line = inServingOrder([...waiting.map(wishOf), wish], standings, rulesOf(context.config))
+  const line = inServingOrder([...wishesOf(waiting), wish], standings, rulesOf(context.config))
   const before = line.slice(0, line.indexOf(wish))
   const random = seeded(clock.newSeed())
   const told = forecast({ fleet, table: mirror.table }, wish, before, held, random, now)

@@ -1,4 +1,5 @@
 // GET /holdfast/v1/audit: who changed what, newest first.
+import { objectsIn } from '../../audit/entry.ts'
 import { type AuditFilter, listAudit, type ListedRow } from '../../audit/list.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
@@ -6,7 +7,6 @@ import type { Context } from '../../process/context.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, Flag, named, oneOf, Text, TextOrNull } from '../shapes.ts'
-import { jsonIn } from '../../shared/json.ts'
 import type { Answer, OperatorRequest } from './request.ts'
 import { Type } from '../../shared/type.ts'
 
@@ -99,7 +99,7 @@ const shown = (row: ListedRow) => ({
   roles: row.roles === '' ? [] : row.roles.split(','),
   address: row.address,
   action: row.action,
-  objects: jsonIn(row.objects),
+  objects: objectsIn(row),
   outcome: row.outcome,
   sealed: row.is_sealed === 1,
 })

@@ -61,6 +61,7 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   internal: 500,
   boot_iso_unmade: 502,
   unavailable: 503,
+  unreadable: 409,
   machine_silent: 503,
   machine_crowded: 503,
   conductor_silent: 503,

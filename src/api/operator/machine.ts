@@ -2,7 +2,7 @@
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { listPorts } from '../../metal/ports.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { MEMBERS, shownIn } from '../../shared/json.ts'
 import { historyOf, propertiesOf } from '../../status/history.ts'
 import { isNoone } from '../../status/machine.ts'
 import { machineOf, timeOf } from '../../status/shown.ts'
@@ -61,7 +61,7 @@ export async function getMachine(request: OperatorRequest): Promise<Answer> {
     traits,
     machine,
     ports: ports.map(({ uuid, address, name, physical_network }) => ({ uuid, address, name, physical_network })),
-    hardware: properties === null ? {} : jsonIn(properties),
+    hardware: properties === null ? {} : shownIn(properties, MEMBERS),
     verbs: verbsIn(situation).map(([verb, whyNot]) => {
       const isAllowed = rights.mayUse(verb, relation)
       const why_not = isAllowed ? whyNot : 'You may not.'

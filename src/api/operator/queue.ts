@@ -8,7 +8,7 @@ import { rulesOf, UNKNOWN } from '../../metal/queue/order.ts'
 import { type Holder, lineNow, type QueueNow, queueNow } from '../../metal/queue/rows.ts'
 import { setPriority, sharesOf, standingsNow } from '../../metal/queue/standings.ts'
 import type { Context } from '../../process/context.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { shownIn, TEXTS } from '../../shared/json.ts'
 import { limits } from '../../shared/limits.ts'
 import { shownTime, Time } from '../baremetal/links.ts'
 import { type MetalRequest, seesHold } from '../baremetal/request.ts'
@@ -122,7 +122,7 @@ function shownWaiting(context: Context, row: AllocationRow, place: PlaceInLine) 
     project: row.project_id === NOBODY.project ? null : names.project(row.project_id),
     who: names.user(row.user_id),
     resource_class: row.resource_class,
-    traits: jsonIn(row.traits),
+    traits: shownIn(row.traits, TEXTS),
     since: shownTime(row.retried_at ?? row.created_at),
     wait_until: shownTime(row.wait_until),
     expires_at: shownTime(row.expires_at),

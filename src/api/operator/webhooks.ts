@@ -1,6 +1,6 @@
 // /webhooks: who is told of events, and where. A project's members have their own; admins have all.
 import { problem } from '../../problems/problem.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { jsonText, shownIn, TEXTS } from '../../shared/json.ts'
 import { limits } from '../../shared/limits.ts'
 import { REMINDERS, typeIn } from '../../webhooks/filter.ts'
 import { type Delivery, dropDelivery, lastDeliveries, targetsOf } from '../../webhooks/outbox.ts'
@@ -102,7 +102,7 @@ const shown = (webhook: Webhook) => ({
   url: webhook.url,
   project: webhook.project_id,
   user: webhook.maker_user,
-  types: jsonIn(webhook.types),
+  types: shownIn(webhook.types, TEXTS),
   object: webhook.object,
   only_project: webhook.only_project,
   only_user: webhook.only_user,
@@ -286,7 +286,7 @@ export async function postTest(request: OperatorRequest): Promise<Answer> {
   const { signal } = new AbortController()
   const { status, ms, text, error } = await carrier.send(
     target,
-    { id: `msg_${id}`, body: JSON.stringify(event) },
+    { id: `msg_${id}`, body: jsonText<object>(event) },
     now,
     signal,
   )

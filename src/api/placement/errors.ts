@@ -50,6 +50,7 @@ const ERRORS: Record<RequestProblem | LedgerProblem, Shape> & Partial<Record<Pro
   forbidden: { status: 403, early: true },
   foreign_page: { status: 403, early: true },
   unavailable: { status: 503 },
+  unreadable: { status: 409 },
   internal: { status: 500 },
 
   provider_not_found: { status: 404, early: true },

@@ -24,6 +24,7 @@ const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>
   too_many_requests: 429,
   uri_too_long: 414,
   unavailable: 503,
+  unreadable: 409,
   internal: 500,
 
   lease_invalid: 400,

@@ -2,7 +2,7 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import { OWNER as NODE_OWNER } from '../../metal/nodes/rows.ts'
 import { comesBack, hasMachine, isUsable } from '../../metal/nodes/states.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { AMOUNTS, shownIn } from '../../shared/json.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
@@ -298,7 +298,7 @@ const bookedOf = (row: BookingRow): Booked => ({
   memory_mb: row.memory_mb,
   disk_gb: row.disk_gb,
   allocation: row.allocation,
-  ...(row.extras !== null && { extras: jsonIn(row.extras) }),
+  ...(row.extras !== null && { extras: shownIn(row.extras, AMOUNTS) }),
 })
 
 /** Tells the calendars in memory the new state of a leasable; null when it was removed. */

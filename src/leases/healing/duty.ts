@@ -83,12 +83,18 @@ export function healingDuty(context: Working): Duty {
     run: async () => {
       await emptyLeftovers(context)
       const reopened = await followHypervisors(context)
+      // A row that can't be read spoils one look, and not the others.
+      const found = (looking: Promise<Ailing[]>): Promise<Ailing[]> =>
+        looking.catch((error: unknown) => {
+          context.log.warn({ err: error }, 'some reservations that may need healing could not be looked for')
+          return []
+        })
       const ailing = [
-        ...(await onClosedHosts(context)),
-        ...(await onShrunkHosts(context)),
-        ...(await onReopenedHosts(context, reopened)),
+        ...(await found(onClosedHosts(context))),
+        ...(await found(onShrunkHosts(context))),
+        ...(await found(onReopenedHosts(context, reopened))),
       ]
-      const nodes = await onNodes(context)
+      const nodes = await found(onNodes(context))
       // Missing slots are searched for when a host comes back, else at intervals: the search reads the whole pool.
       const isTime = performance.now() - lookedAt >= limits.healingPollMs
       if (reopened.length > 0 || isTime) {

@@ -6,7 +6,8 @@ import type { Witness } from '../../audit/witness.ts'
 import { emptyNode } from '../../metal/expiry.ts'
 import { lockNodeById } from '../../metal/nodes/rows.ts'
 import { MACHINE_STATES } from '../../metal/nodes/states.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { isReadable, jsonIn } from '../../shared/json.ts'
+import { TERMS } from '../../store/schema/json-columns.ts'
 import type { Drivers } from '../../metal/drivers/registry.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { query } from '../../store/statement.ts'
@@ -79,8 +80,9 @@ export async function onNodes({ store, clock, config }: Working): Promise<Ailing
   })
   const ailing = new Map<string, Ailing & { unusable: Set<ProviderId> }>()
   for (const { lease, reservation, id, status, terms } of rows) {
+    if (!isReadable(terms, TERMS)) continue
     const leasable = leasables.get(id)
-    const need = leasable && needOf(leasable, reservation, jsonIn(terms), status, now)
+    const need = leasable && needOf(leasable, reservation, jsonIn(terms, TERMS), status, now)
     if (!need) continue
     const found = ailing.getOrInsertComputed(reservation, () => ({ lease, reservation, unusable: new Set() }))
     if (need === 'exchange') found.unusable.add(id)

@@ -9,7 +9,7 @@ import type { Deed, Witness } from '../../audit/witness.ts'
 import { Duty } from '../../shared/duty.ts'
 import { inParallel } from '../../shared/in-parallel.ts'
 import { limits } from '../../shared/limits.ts'
-import { Problem } from '../../problems/problem.ts'
+import { isRefusal } from '../../problems/problem.ts'
 import { StoreUnavailable } from '../../store/failure.ts'
 import { query } from '../../store/statement.ts'
 import { all, one, type Subject, type Write, wake } from '../../store/transaction.ts'
@@ -210,7 +210,7 @@ async function end(context: Working, event: DueEvent): Promise<void> {
 async function close({ store, clock, compute, witness, log }: Working, event: DueEvent, error: unknown): Promise<void> {
   // The database was unavailable: nothing is wrong with the lease.
   if (error instanceof StoreUnavailable) return
-  const reason = error instanceof Problem ? error.message : 'Ending the lease failed; it is tried again.'
+  const reason = isRefusal(error) ? error.message : 'Ending the lease failed; it is tried again.'
   const closing = () => closeLease(event.lease_id, compute, reason, clock.now())
   const entryOf = (isNews: boolean) => (isNews ? witness(deedOf(event, 'failed')) : undefined)
   try {

@@ -1,7 +1,8 @@
 // Finds, lists and locks leases in the database.
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn } from '../../shared/json.ts'
+import type { Terms } from '../../store/schema/leases.ts'
+import { shownTerms, termsIn } from './terms.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
@@ -97,7 +98,10 @@ function visible(id: string, [found]: readonly StoredLease[], project: string | 
 
 export function* leasesWithIds(ids: readonly string[]): Read<StoredLease[]> {
   const a = { ids }
-  return assemble(yield* together(leaseRows.some(a), reservationRows.some(a), eventRows.some(a), nodeRows.some(a)))
+  return assemble(
+    yield* together(leaseRows.some(a), reservationRows.some(a), eventRows.some(a), nodeRows.some(a)),
+    shownTerms,
+  )
 }
 
 export function* lockLeases(ids: readonly string[]): Write<StoredLease[]> {
@@ -110,7 +114,7 @@ export function* lockLeases(ids: readonly string[]): Write<StoredLease[]> {
     eventRows.some(a),
     nodeRows.some(a),
   )
-  return assemble(parts)
+  return assemble(parts, termsIn)
 }
 
 /** In the order of their creation. */
@@ -124,12 +128,12 @@ export function* listLeases(project: string | null): Read<StoredLease[]> {
           eventRows.ofProject({ project }),
           nodeRows.ofProject({ project }),
         )
-  return assemble(found).filter(lease => !lease.is_deleted)
+  return assemble(found, shownTerms).filter(lease => !lease.is_deleted)
 }
 
 type Parts = readonly [LeaseRow[], ReservationRow[], EventRow[], NodeBooking[]]
 
-function assemble([leases, reservations, events, nodes]: Parts): StoredLease[] {
+function assemble([leases, reservations, events, nodes]: Parts, terms: typeof termsIn): StoredLease[] {
   const reservationsOf = Map.groupBy(reservations, row => row.lease_id)
   const eventsOf = Map.groupBy(events, row => row.lease_id)
   const nodesOf = Map.groupBy(nodes, row => row.reservation_id)
@@ -139,7 +143,9 @@ function assemble([leases, reservations, events, nodes]: Parts): StoredLease[] {
       ...row,
       degraded: degraded === 1,
       is_deleted: is_deleted === 1,
-      reservations: (reservationsOf.get(row.id) ?? []).map(one => reservationOf(one, nodesOf.get(one.id) ?? [])),
+      reservations: (reservationsOf.get(row.id) ?? []).map(one =>
+        reservationOf(one, terms(one), nodesOf.get(one.id) ?? []),
+      ),
       events: EVENT_TYPES.flatMap(type => mine.filter(event => event.event_type === type)).map(event =>
         eventOf(event, row.status),
       ),
@@ -150,11 +156,11 @@ function assemble([leases, reservations, events, nodes]: Parts): StoredLease[] {
 
 const EVENT_TYPES: readonly EventType[] = ['start_lease', 'end_lease', 'before_end_lease']
 
-const reservationOf = (row: ReservationRow, nodes: readonly NodeBooking[]): Reservation => ({
+const reservationOf = (row: ReservationRow, terms: Terms, nodes: readonly NodeBooking[]): Reservation => ({
   id: row.id,
   lease_id: row.lease_id,
   status: row.status,
-  terms: jsonIn(row.terms),
+  terms,
   missing_resources: row.missing_resources === 1,
   resources_changed: row.resources_changed === 1,
   nodes: nodes.map(({ node, allocation }) => ({ node, allocation })),

@@ -1,7 +1,7 @@
 // What Nova should have of a reservation, as our tables say it.
 import { RESERVED } from '../../compute/flavors.ts'
 import type { NovaFlavor } from '../../nova/port.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { jsonIn, WORDS } from '../../shared/json.ts'
 import { query } from '../../store/statement.ts'
 import { type Read, together } from '../../store/transaction.ts'
 import { classOf, allFlavorIds, OWNER } from '../lifecycle/reservation-resources.ts'
@@ -78,7 +78,7 @@ export function* wishFor(reservation: string): Read<Wish> {
   return {
     kind: 'there',
     flavors: wanted.map(({ extra_specs, ...flavor }) => ({
-      flavor: { ...flavor, is_public: false, extra_specs: jsonIn(extra_specs) },
+      flavor: { ...flavor, is_public: false, extra_specs: jsonIn(extra_specs, WORDS) },
       projects: (projects.get(flavor.id) ?? []).map(({ project_id }) => project_id),
     })),
     // Only hosts have more than one.

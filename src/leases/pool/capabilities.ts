@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import { jsonIn } from '../../shared/json.ts'
+import { TERMS } from '../../store/schema/json-columns.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import { bulk, command, query } from '../../store/statement.ts'
 import { all, one, type Read, run, type Write } from '../../store/transaction.ts'
@@ -79,7 +80,7 @@ export function* addCapabilities(id: ProviderId, given: Readonly<Record<string, 
 export function* requireUnused(host: RevisedLeasable, given: Readonly<Record<string, string>>): Read<void> {
   const changed = new Set(Object.keys(given).filter(name => host.facts(name) !== given[name]))
   for (const { id, terms } of yield* all(termsOnHost({ id: host.id }))) {
-    const used = queriesOf(jsonIn(terms)).flatMap(text => keysOf(parseProperties(text)))
+    const used = queriesOf(jsonIn(terms, TERMS)).flatMap(text => keysOf(parseProperties(text)))
     const name = used.find(key => changed.has(key))
     if (name !== undefined) {
       throw problem('host_in_use', { reason: `Reservation ${id} on host ${host.name} asks for capability ${name}.` })

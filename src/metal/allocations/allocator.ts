@@ -16,7 +16,7 @@ import type { Store } from '../../store/store.ts'
 import type { Subject, Write } from '../../store/transaction.ts'
 import { allocationsAtWork, isSomeoneWaiting } from './at-work.ts'
 import * as writes from './conductor-writes.ts'
-import { allocationBecame, type AllocationRow, wishOf } from './rows.ts'
+import { allocationBecame, type AllocationRow, isAskable, wishesOf, wishOf } from './rows.ts'
 import type { Drivers } from '../drivers/registry.ts'
 import type { FleetNode } from '../nodes/fleet.ts'
 import { heldNodes } from '../holds/lookup.ts'
@@ -65,6 +65,8 @@ interface Round {
   served: Set<Waiting>
 }
 
+const DAMAGED = 'What it asks for can’t be read: its row in the database is damaged. An operator has to mend it.'
+
 const jobOf = (row: AllocationRow): Job => ({ row, wish: wishOf(row), metLocked: false })
 
 export class Allocator {
@@ -100,13 +102,15 @@ export class Allocator {
   async run(): Promise<number | null> {
     const { store, clock, affinity } = this.#options
     const self = affinity()
-    const { own, others } = await store.read(() => allocationsAtWork(self))
+    const { own: asked, others } = await store.read(() => allocationsAtWork(self))
+    const [own = [], damaged = []] = [true, false].map(is => asked.filter(row => isAskable(row) === is))
+    await this.#refuseDamaged(damaged, self)
     if (own.length === 0) {
       this.#waiting = 0
       return null
     }
     const mine = own.map(jobOf)
-    const line = await this.#inOrder([...mine.map(job => job.wish), ...others.map(wishOf)])
+    const line = await this.#inOrder([...mine.map(job => job.wish), ...wishesOf(others)])
     const round: Round = { line, tried: new Set(), served: new Set() }
     let left = await this.#assignAll(mine, round, self)
     if (left.length > 0) {
@@ -219,6 +223,18 @@ export class Allocator {
     }
   }
 
+  /** Nobody knows what these ask for. */
+  async #refuseDamaged(rows: readonly AllocationRow[], self: string): Promise<void> {
+    if (rows.length === 0) return
+    const verdicts = rows.map(({ id }): writes.Verdict => ({ allocation: id, error: DAMAGED, reasons: jsonText({}) }))
+    const { store, clock } = this.#options
+    const now = clock.now()
+    const told = { became: 'error', outcome: 'failed' } as const
+    const jobs = rows.map(row => ({ row }))
+    const failing = () => this.#toldWhy(jobs, verdicts, writes.failAllocations(verdicts, self, now), told)
+    this.#tell('error', await store.write(failing))
+  }
+
   /** Says once of each that it has to wait, and why. */
   async #keepWaiting(jobs: readonly Job[], self: string): Promise<void> {
     const { store } = this.#options
@@ -245,12 +261,12 @@ export class Allocator {
   }
 
   /** Runs the work, which says to which jobs the verdicts apply, and records those. */
-  *#toldWhy(
-    jobs: readonly Job[],
+  *#toldWhy<One extends Pick<Job, 'row'>>(
+    jobs: readonly One[],
     verdicts: readonly writes.Verdict[],
     work: Write<ReadonlySet<AllocationId>>,
     { became, outcome }: { became: 'error' | 'waiting'; outcome: Outcome },
-  ): Write<Job[]> {
+  ): Write<One[]> {
     const ids = yield* work
     const states = { from: 'allocating', to: became === 'error' ? 'error' : 'allocating' }
     const subjectOf = (row: AllocationRow) => {
@@ -265,7 +281,7 @@ export class Allocator {
     return those
   }
 
-  #tell(outcome: 'active' | 'error', jobs: readonly Job[]): void {
+  #tell(outcome: 'active' | 'error', jobs: readonly Pick<Job, 'row'>[]): void {
     const now = this.#options.clock.now()
     for (const { row } of jobs) this.#options.observe(outcome, now - (row.updated_at ?? row.created_at))
   }

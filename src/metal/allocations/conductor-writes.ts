@@ -2,7 +2,7 @@
 // another one's name there, and changes nothing.
 import { claimBatch } from '../../ledger/claims/batch.ts'
 import { limits } from '../../shared/limits.ts'
-import { Problem } from '../../problems/problem.ts'
+import { isRefusal, type Problem } from '../../problems/problem.ts'
 import type { AllocationId, NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { bulk, command, query } from '../../store/statement.ts'
 import { all, mark, run, together, type Write } from '../../store/transaction.ts'
@@ -170,7 +170,7 @@ function* claimBeside({ allocation, node }: Pair, now: number): Write<boolean> {
     yield* claimNode(node, { consumer, type: 'ALLOCATION', project, user, view, ...until }, now)
     return true
   } catch (error) {
-    if (error instanceof Problem) return false
+    if (isRefusal(error)) return false
     throw error
   }
 }

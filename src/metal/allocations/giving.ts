@@ -1,6 +1,6 @@
 // Gives nodes to allocations, in one transaction: what every way from an allocation to its node shares.
 import type { ClaimRequest } from '../../ledger/claims/claim.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { isReadable, jsonIn, MEMBERS, TEXTS } from '../../shared/json.ts'
 import { GuardFailed } from '../../store/failure.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import { bulk, type Command } from '../../store/statement.ts'
@@ -42,10 +42,16 @@ export interface Pair<Allocation extends NewAllocation = NewAllocation> {
 /** Memory may have been stale, so this checks again that the node fits. The ledger checks whether it is claimed. */
 export function isStillGood(node: NodeRow, has: readonly string[], allocation: NewAllocation): boolean {
   const { resource_class, owner } = allocation
-  const candidates = jsonIn(allocation.candidate_nodes)
+  const candidates = jsonIn(allocation.candidate_nodes, TEXTS)
   const isWanted = candidates.length === 0 || candidates.includes(node.uuid)
-  const isSuited = node.resource_class === resource_class && jsonIn(allocation.traits).every(one => has.includes(one))
-  const isFree = isOpen(node) && node.transition === null && mayHaveUntil(node, allocation.expires_at)
+  const isSuited =
+    node.resource_class === resource_class && jsonIn(allocation.traits, TEXTS).every(one => has.includes(one))
+  // Its traits go into it.
+  const isFree =
+    isReadable(node.instance_info, MEMBERS) &&
+    isOpen(node) &&
+    node.transition === null &&
+    mayHaveUntil(node, allocation.expires_at)
   return isFree && isSuited && isWanted && isOf(owner, node)
 }
 
@@ -64,7 +70,7 @@ export function* giveNodes(pairs: readonly Pair[], allocated: Command, drivers: 
   const taken = pairs.map(({ allocation, node }) => ({
     ...node,
     instance_uuid: allocation.uuid,
-    instance_info: withTraits(node, jsonIn(allocation.traits)),
+    instance_info: withTraits(node, jsonIn(allocation.traits, TEXTS)),
     revision: node.revision + 1,
   }))
   const rows = taken.map(({ id, instance_uuid: instance, instance_info: info }) => ({ id, instance, info, now }))

@@ -3,7 +3,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { subject, timeOf, type Word } from '../../events/subject.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn, jsonText } from '../../shared/json.ts'
+import { isReadable, jsonIn, jsonText, MEMBERS, TEXTS } from '../../shared/json.ts'
 import type { AllocationId, NodeId } from '../../store/schema/ids.ts'
 import type { HistoryLine } from '../../store/node-history.ts'
 import type { Schema } from '../../store/schema.ts'
@@ -225,16 +225,22 @@ export const columnsOf = (wanted: AllocationRequest, who: Principal, now: number
 export const withTraits = (
   { instance_info }: Pick<NodeRow, 'instance_info'>,
   traits: readonly string[],
-): NodeRow['instance_info'] => jsonText({ ...jsonIn(instance_info), traits })
+): NodeRow['instance_info'] => jsonText({ ...jsonIn(instance_info, MEMBERS), traits })
+
+/** Of those who wait, without those of whom nobody can read what they ask for. */
+export const wishesOf = (rows: readonly AllocationRow[]): Waiting[] => rows.filter(isAskable).map(wishOf)
+
+export const isAskable = (row: NewAllocation): boolean =>
+  isReadable(row.traits, TEXTS) && isReadable(row.candidate_nodes, TEXTS)
 
 export const wishOf = (row: AllocationRow): Waiting => ({ ...newWishOf(row), id: row.id })
 
 export function newWishOf(row: NewAllocation): Omit<Waiting, 'id'> {
-  const candidates = jsonIn(row.candidate_nodes)
+  const candidates = jsonIn(row.candidate_nodes, TEXTS)
   return {
     name: row.name,
     resourceClass: row.resource_class,
-    traits: jsonIn(row.traits),
+    traits: jsonIn(row.traits, TEXTS),
     candidates: candidates.length > 0 ? new Set(candidates) : null,
     owner: row.owner,
     until: row.expires_at,

@@ -9,7 +9,7 @@ import { HardwareFailure } from '../drivers/port.ts'
 import type { Drivers } from '../drivers/registry.ts'
 import { driverOf } from '../nodes/transitions.ts'
 import { machineOf } from '../nodes/validation.ts'
-import { Problem } from '../../problems/problem.ts'
+import { isRefusal } from '../../problems/problem.ts'
 import { driverAsked, wordsOf } from './driver-asked.ts'
 import { answerTaken, areAnyOld, type CallAnswer, isAnyToTake, sweepCalls, type Taken, takeCalls } from './rows.ts'
 
@@ -96,7 +96,7 @@ export class Answering {
       const driver = driverOf(node, drivers)
       return { answer: await driverAsked(driver, question, machineOf(node), { ms, signal: this.#stopping.signal }) }
     } catch (error) {
-      if (error instanceof HardwareFailure || error instanceof Problem) return { failure: error.message }
+      if (error instanceof HardwareFailure || isRefusal(error)) return { failure: error.message }
       log.error({ err: error, node: node.uuid, question: wordsOf(question) }, 'a question failed unexpectedly')
       return { failure: 'The conductor met an error of its own; its log tells more.' }
     }

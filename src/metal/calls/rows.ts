@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { databaseNow } from '../../clock/database-now.ts'
 import { limits } from '../../shared/limits.ts'
-import { jsonIn, type JsonText, jsonText } from '../../shared/json.ts'
+import { DOCUMENT, isReadable, jsonIn, jsonText, type JsonText, MEMBERS } from '../../shared/json.ts'
 import type { CallId, NodeId } from '../../store/schema/ids.ts'
 import { command, query, type Tools } from '../../store/statement.ts'
 import { all, one, type Read, run, wake, type Write } from '../../store/transaction.ts'
@@ -169,13 +169,19 @@ export function* isAnyToTake(taker: Omit<Taker, 'limit'>): Read<boolean> {
   return (yield* one(anyToTake(taker))) !== undefined
 }
 
+const UNREADABLE = 'Its row in the database is damaged.'
+
 /** Takes questions that nobody answers, at most one of each machine. */
 export function* takeCalls(taker: Taker): Write<Taken[]> {
   const rows = yield* all(takeOpen(taker))
   const nodes = new Map((yield* nodesOf(rows.map(row => row.node_id))).map(node => [node.id, node]))
+  for (const { id } of rows.filter(row => !isReadable(row.args, MEMBERS))) {
+    yield* answerTaken(id, taker.incarnation, { failure: UNREADABLE })
+  }
   return rows.flatMap(({ id, node_id, question, args, ms }) => {
+    if (!isReadable(args, MEMBERS)) return []
     const node = nodes.get(node_id)
-    return node ? [{ id, node, question: { name: question, args: jsonIn(args) } as Question, ms }] : []
+    return node ? [{ id, node, question: { name: question, args: jsonIn(args, MEMBERS) } as Question, ms }] : []
   })
 }
 
@@ -203,7 +209,8 @@ export function* answersTo(ids: readonly CallId[]): Read<Map<CallId, CallAnswer 
     const row = rows.get(id)
     if (!row) return 'gone'
     if (row.answered_at === null) return 'open'
-    return row.failure === null ? { answer: jsonIn(row.answer!) } : { failure: row.failure }
+    if (row.failure !== null) return { failure: row.failure }
+    return isReadable(row.answer!, DOCUMENT) ? { answer: jsonIn(row.answer!, DOCUMENT) } : { failure: UNREADABLE }
   }
   return new Map(ids.map(id => [id, stateOf(id)]))
 }

@@ -5,8 +5,9 @@ import { recorded } from '../../audit/record.ts'
 import { type Witness, witnessOf } from '../../audit/witness.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { Duty } from '../../shared/duty.ts'
+import { Unreadable } from '../../shared/json.ts'
 import { limits } from '../../shared/limits.ts'
-import { Problem } from '../../problems/problem.ts'
+import { isRefusal } from '../../problems/problem.ts'
 import { StoreConflict, StoreUnavailable } from '../../store/failure.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import type { Store } from '../../store/store.ts'
@@ -189,10 +190,10 @@ export class Conductor {
 
   async #perform(taken: NodeRow): Promise<void> {
     const { log } = this.#options
-    const facts = { node: taken.uuid, ...describe(workOf(taken)!) }
     try {
       await this.#workOff(taken)
     } catch (error) {
+      const facts = { node: taken.uuid, ...(error instanceof Unreadable ? {} : describe(workOf(taken)!)) }
       if (error instanceof writes.LockLost) {
         log.warn(facts, 'the lock is lost; the result of the step is not saved')
         return
@@ -256,7 +257,7 @@ export class Conductor {
   }
 
   #reasonOf(error: unknown, node: NodeRow): string {
-    if (error instanceof HardwareFailure || error instanceof Problem) return error.message
+    if (error instanceof HardwareFailure || isRefusal(error)) return error.message
     const facts = { err: error, node: node.uuid, ...describe(workOf(node)!) }
     this.#options.log.error(facts, 'a step failed with an unexpected error')
     return 'The conductor met an error of its own; its log tells more.'

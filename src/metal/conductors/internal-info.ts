@@ -1,5 +1,5 @@
 // What drivers keep of a node for themselves: driver_internal_info.
-import { jsonIn, jsonText } from '../../shared/json.ts'
+import { jsonIn, jsonText, MEMBERS } from '../../shared/json.ts'
 import type { Json } from '../drivers/port.ts'
 import { withoutAgent } from '../nodes/agent-info.ts'
 import type { NodeRow } from '../nodes/rows.ts'
@@ -13,6 +13,8 @@ export function internalAfter(node: NodeRow, work: Work, found: Json | undefined
 }
 
 export function withInternal({ driver_internal_info }: NodeRow, found: Json) {
-  const kept = Object.entries({ ...jsonIn(driver_internal_info), ...found }).filter(([, value]) => value !== null)
+  const kept = Object.entries({ ...jsonIn(driver_internal_info, MEMBERS), ...found }).filter(
+    ([, value]) => value !== null,
+  )
   return jsonText(Object.fromEntries(kept))
 }

@@ -2,7 +2,7 @@
 // conductor finds another incarnation or another term there, and changes nothing.
 import type { Entry } from '../../audit/entry.ts'
 import { noted } from '../../audit/record.ts'
-import { EMPTY, jsonIn, jsonText } from '../../shared/json.ts'
+import { EMPTY, jsonIn, jsonText, MEMBERS } from '../../shared/json.ts'
 import type { HistoryLine } from '../../store/node-history.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import type { Write } from '../../store/transaction.ts'
@@ -105,7 +105,7 @@ function effectsOf(step: StepName, node: NodeRow, stays: boolean): Partial<NodeR
 
 function tornDown({ instance_info }: NodeRow, stays: boolean): Partial<NodeRow> {
   if (!stays) return { instance_info: EMPTY, instance_uuid: null }
-  const { traits } = jsonIn(instance_info)
+  const { traits } = jsonIn(instance_info, MEMBERS)
   return { instance_info: jsonText({ traits }) }
 }
 

@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import { databaseNow } from '../../clock/database-now.ts'
 import { someOf, subject, type Word } from '../../events/subject.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn, type JsonText, jsonText } from '../../shared/json.ts'
+import { jsonText, type JsonText, shownIn, TEXTS } from '../../shared/json.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, mark, one, type Read, run, type Subject, type Write } from '../../store/transaction.ts'
@@ -213,7 +213,7 @@ export const hostOf = (affinity: string): string => affinity.slice(0, affinity.l
 
 function* conductorsFor(driver: string, group: string): Read<{ hostname: string; silent_ms: number }[]> {
   const online = yield* all(onlineGroups({}))
-  return online.filter(row => row.conductor_group === group && jsonIn(row.drivers).includes(driver))
+  return online.filter(row => row.conductor_group === group && shownIn(row.drivers, TEXTS).includes(driver))
 }
 
 /** Refused when nobody has this driver and group, or all who have it are silent: nobody would answer. */

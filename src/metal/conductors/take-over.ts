@@ -1,4 +1,6 @@
 // Takes over from dead conductors: their work goes on, or has failed.
+import { isReadable } from '../../shared/json.ts'
+import { WORK } from '../../store/schema/json-columns.ts'
 import { wordsOf } from '../calls/driver-asked.ts'
 import { ONCE } from '../drivers/questions.ts'
 import { takenOver } from '../history/lines.ts'
@@ -33,6 +35,8 @@ export function* takeOver(timing: Silence, by: string, now: number): Write<TakeO
   let [resumed, failures] = [0, 0]
   const nodesOf = new Map<string, number>()
   for (const node of yield* all(lockOrphans({}))) {
+    // Nobody knows what was under way: it stays as it is, for a person.
+    if (!isReadable(node.transition!, WORK)) continue
     const work = workOf(node)!
     nodesOf.set(node.reservation!, (nodesOf.get(node.reservation!) ?? 0) + 1)
     // The term grows here too: the old conductor's next write must not find its own lock.

@@ -1,5 +1,5 @@
 // What the history of a node says of a change, in words. Names of people and projects go into `details`.
-import { jsonIn } from '../../shared/json.ts'
+import { shownIn, MEMBERS } from '../../shared/json.ts'
 import type { HistoryLine } from '../../store/node-history.ts'
 import type { AllocationRow } from '../allocations/rows.ts'
 import type { Hold } from '../holds/lookup.ts'
@@ -59,7 +59,7 @@ export function powerChanged(before: NodeRow, { uuid, power_state }: NodeRow): H
 /** Somebody asked for a power change. A reboot leaves no other trace. */
 export function powerAsked(before: NodeRow, { uuid, target_power_state, transition }: NodeRow): HistoryLine | null {
   if (target_power_state === null || transition === null || before.transition !== null) return null
-  const { target = target_power_state } = jsonIn(transition) as { target?: string }
+  const { target = target_power_state } = shownIn(transition, MEMBERS) as { target?: string }
   return { node: uuid, type: 'power', event: `Asked for: ${target}.` }
 }
 

@@ -1,7 +1,7 @@
 // An inspection has ended: what was found becomes properties, traits, a resource class and ports, in one transaction
 // with the end of the step. What can't be set is left out and noted: a machine must not fail for ever because of it.
 import { limits } from '../../shared/limits.ts'
-import { EMPTY, jsonIn, jsonText } from '../../shared/json.ts'
+import { EMPTY, jsonIn, jsonText, MEMBERS } from '../../shared/json.ts'
 import { isScalar } from '../../shared/scalar.ts'
 import type { HistoryLine } from '../../store/node-history.ts'
 import { mark, type Write } from '../../store/transaction.ts'
@@ -48,7 +48,7 @@ export function* inspected(node: NodeRow, found: Done, { rules, now, newUuid }: 
   const resource_class = node.resource_class ?? (node.instance_uuid === null ? resourceClass : null)
   return {
     changes: {
-      properties: jsonText({ ...propertiesAfter(jsonIn(node.properties), report), ...properties }),
+      properties: jsonText({ ...propertiesAfter(jsonIn(node.properties, MEMBERS), report), ...properties }),
       resource_class,
       placement_class: placementClass(resource_class),
       ...(typeof secureBootIn(report) === 'boolean' && { secure_boot: secureBootIn(report) ? 1 : 0 }),

@@ -1,5 +1,5 @@
 // What a node's driver_internal_info says of the agent on its ramdisk, and when that is no longer so.
-import { type Json, jsonIn, jsonText, type JsonText } from '../../shared/json.ts'
+import { type Json, jsonIn, type JsonText, jsonText, MEMBERS } from '../../shared/json.ts'
 import type { NodeRow } from './rows.ts'
 
 /** The digest of the agent's token. Masked like every secret. */
@@ -15,10 +15,10 @@ const KEYS: ReadonlySet<string> = new Set([
   'agent_status_message',
 ])
 
-export const internalOf = ({ driver_internal_info }: NodeRow): Json => jsonIn(driver_internal_info)
+export const internalOf = ({ driver_internal_info }: NodeRow): Json => jsonIn(driver_internal_info, MEMBERS)
 
 /** Without the agent: the machine was switched off or started anew, or something else begins. */
 export function withoutAgent(info: JsonText<Json>): JsonText<Json> {
   if (!info.includes('"agent_')) return info
-  return jsonText(Object.fromEntries(Object.entries(jsonIn(info)).filter(([key]) => !KEYS.has(key))))
+  return jsonText(Object.fromEntries(Object.entries(jsonIn(info, MEMBERS)).filter(([key]) => !KEYS.has(key))))
 }

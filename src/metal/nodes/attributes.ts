@@ -15,7 +15,7 @@ import {
   TEXT_MAX,
 } from '../../shared/node-fields.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn, jsonText } from '../../shared/json.ts'
+import { jsonIn, jsonText, MEMBERS, WORDS } from '../../shared/json.ts'
 import { placementClass } from './class-names.ts'
 import { type InterfaceName, INTERFACES, type Json } from '../drivers/port.ts'
 import { type Drivers, interfacesFor } from '../drivers/registry.ts'
@@ -107,10 +107,10 @@ const SET_COLUMNS = COLUMNS.filter((name): name is SetColumn => PATCHABLE.has(na
 export function attributesOf(node: Node): Json {
   const valueOf = (name: SetColumn): unknown => {
     const { type } = NODE_FIELDS[name]
-    if (type === 'json') return jsonIn(node[name] as NodeColumns['extra'])
+    if (type === 'json') return jsonIn(node[name] as NodeColumns['extra'], MEMBERS)
     return type.startsWith('flag') && node[name] !== null ? node[name] === 1 : node[name]
   }
-  const interfaces = jsonIn(node.interfaces)
+  const interfaces = jsonIn(node.interfaces, WORDS)
   return {
     ...Object.fromEntries(SET_COLUMNS.map(name => [name, valueOf(name)])),
     chassis_uuid: node.chassis_uuid,

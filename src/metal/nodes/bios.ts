@@ -1,6 +1,6 @@
 // The settings of a node's firmware, as a driver last read them. They are kept beside the node's row.
 import { problem } from '../../problems/problem.ts'
-import { jsonIn, jsonText, type JsonText } from '../../shared/json.ts'
+import { DOCUMENT, jsonIn, type JsonText, jsonText } from '../../shared/json.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
 import { one, type Read, run, type Write } from '../../store/transaction.ts'
@@ -25,7 +25,7 @@ const put = command((db, a: { node: NodeId; document: JsonText<object>; now: num
 
 function* settingsOn(node: NodeId): Read<readonly KeptSetting[]> {
   const found = yield* one(documentOf({ node }))
-  return found ? (jsonIn(found.document) as KeptSetting[]) : []
+  return found ? (jsonIn(found.document, DOCUMENT) as KeptSetting[]) : []
 }
 
 export function* biosOf(ident: string, access: Access): Read<readonly KeptSetting[]> {

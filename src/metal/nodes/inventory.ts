@@ -1,5 +1,5 @@
 // The inventory of a node: what the last inspection found, kept whole beside the node's row.
-import { type JsonText, jsonIn, jsonText } from '../../shared/json.ts'
+import { DOCUMENT, jsonIn, type JsonText, jsonText } from '../../shared/json.ts'
 import { problem } from '../../problems/problem.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
@@ -30,7 +30,7 @@ const putInventory = command((db, a: { node: NodeId; document: JsonText<object>;
 /** Null if the node was never inspected. */
 export function* inventoryOn(node: NodeId): Read<Inventory | null> {
   const found = yield* one(inventoryOf({ node }))
-  return found ? (jsonIn(found.document) as Inventory) : null
+  return found ? (jsonIn(found.document, DOCUMENT) as Inventory) : null
 }
 
 export function* saveInventory(node: NodeId, inventory: Inventory, now: number): Write<void> {

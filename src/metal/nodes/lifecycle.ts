@@ -4,7 +4,7 @@ import { giveUpProvider, takeBackProvider } from '../../ledger/managed.ts'
 import { createProvider } from '../../ledger/new-provider.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { jsonIn, WORDS } from '../../shared/json.ts'
 import { one, type Write } from '../../store/transaction.ts'
 import { type Access, EVERYTHING } from '../access.ts'
 import { requireDeallocatable } from '../allocations/ending.ts'
@@ -175,7 +175,7 @@ function requireChangeable(node: Node): void {
 function withDriversDefaults(node: Node, patches: readonly Patch[]): readonly Patch[] {
   const driver = patches.findLast(({ path }) => path[0] === 'driver')
   if (!driver || driver.value === node.driver) return patches
-  const reset = Object.keys(jsonIn(node.interfaces)).map((name): Patch => ({
+  const reset = Object.keys(jsonIn(node.interfaces, WORDS)).map((name): Patch => ({
     op: 'remove',
     path: [`${name}_interface`],
     value: undefined,

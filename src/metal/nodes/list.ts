@@ -9,7 +9,7 @@ import {
   NODE_FIELDS,
   type NodeColumns,
 } from '../../shared/node-fields.ts'
-import { jsonIn, type JsonText } from '../../shared/json.ts'
+import { jsonIn, type JsonText, NUMBERS } from '../../shared/json.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { query, type Query, type Tools } from '../../store/statement.ts'
 import { one, type Read, together } from '../../store/transaction.ts'
@@ -205,8 +205,8 @@ export function* listNodeKeys(
   }
   const list = statementFor(shape)
   const { ids, revisions } = (yield* one(list(args)))!
-  const revisionAt = jsonIn(revisions)
-  return jsonIn(ids).map((id, i) => ({ id, revision: revisionAt[i]! }))
+  const revisionAt = jsonIn(revisions, NUMBERS)
+  return jsonIn(ids, NUMBERS).map((id, i) => ({ id, revision: revisionAt[i]! }))
 }
 
 /** The providers that the trait filters allow (null for all), and those that they exclude. */

@@ -5,7 +5,7 @@ import type { ClaimRequest, ConsumerClaims } from '../../ledger/claims/claim.ts'
 import { consumerClaims, type ConsumerClaim } from '../../ledger/claims/find.ts'
 import { ownConsumer, setManagedInventory, whileUnblocked } from '../../ledger/managed.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn, jsonText } from '../../shared/json.ts'
+import { jsonIn, jsonText, MEMBERS } from '../../shared/json.ts'
 import { StoreConflict } from '../../store/failure.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
@@ -260,7 +260,7 @@ export function* releaseLapsedHold(node: Node, now: number): Write<void> {
 
 /** instance_info without the traits that an allocation set. */
 export function withoutAllocatedTraits({ instance_info }: Pick<NodeRow, 'instance_info'>): NodeRow['instance_info'] {
-  const { traits: _, ...rest } = jsonIn(instance_info)
+  const { traits: _, ...rest } = jsonIn(instance_info, MEMBERS)
   return jsonText(rest)
 }
 

@@ -1,7 +1,7 @@
 // The logical disks that an operator wants on a node: how they are read, and where they are kept until a step makes them.
 import { problem } from '../../problems/problem.ts'
 import { isObject } from '../../shared/is-object.ts'
-import { jsonIn, jsonText } from '../../shared/json.ts'
+import { jsonIn, jsonText, WORDS } from '../../shared/json.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Write } from '../../store/transaction.ts'
 import type { Access } from '../access.ts'
@@ -81,7 +81,7 @@ function checkDisk(disk: unknown): void {
 export function* setTargetRaid(ident: string, access: Access, wanted: Json, now: number): Write<void> {
   const node = yield* lockNode(ident, access)
   requireUnlocked(node)
-  if (jsonIn(node.interfaces)['raid'] === 'no-raid') {
+  if (jsonIn(node.interfaces, WORDS)['raid'] === 'no-raid') {
     throw problem('interface_unsupported', { driver: node.driver, name: 'raid' })
   }
   yield* saveNode(node, { ...node, target_raid_config: jsonText(wanted), updated_at: now })

@@ -1,7 +1,8 @@
 // Starts verbs of the state machine and power changes. Each is checked, then saved as work for a conductor, or done at
 // once where no hardware is involved.
 import { problem } from '../../problems/problem.ts'
-import { jsonIn, jsonText } from '../../shared/json.ts'
+import { jsonIn, jsonText, MEMBERS } from '../../shared/json.ts'
+import { WORK } from '../../store/schema/json-columns.ts'
 import { type Read, type Write, wake } from '../../store/transaction.ts'
 import { type Access, isSeen } from '../access.ts'
 import { requireConductor } from '../conductors/rows.ts'
@@ -72,7 +73,7 @@ export type Work =
     }
 
 export const workOf = ({ transition }: NodeRow): Work | null =>
-  transition === null ? null : (jsonIn(transition) as Work)
+  transition === null ? null : (jsonIn(transition, WORK) as Work)
 
 export interface Order {
   verb: Verb
@@ -234,7 +235,7 @@ export function* begun<N extends NodeRow>(
 
 /** What the arguments of a verb change in the node. */
 const givenWith = ({ configdrive }: Json, { instance_info }: NodeRow) =>
-  configdrive === undefined ? {} : { instance_info: jsonText({ ...jsonIn(instance_info), configdrive }) }
+  configdrive === undefined ? {} : { instance_info: jsonText({ ...jsonIn(instance_info, MEMBERS), configdrive }) }
 
 export const stateChange = (node: NodeRow, state: State, now: number) => ({
   provision_state: state,

@@ -1,7 +1,7 @@
 // Validates a node: the settings of each interface, and what a deployment needs.
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { jsonIn, MEMBERS, WORDS } from '../../shared/json.ts'
 import type { Read } from '../../store/transaction.ts'
 import { type Driver, type InterfaceName, type Machine, VALIDATED, type WantedStep } from '../drivers/port.ts'
 import type { Drivers } from '../drivers/registry.ts'
@@ -18,14 +18,14 @@ export function machineOf(node: NodeRow): Machine {
     name: node.name,
     resourceClass: node.resource_class,
     powerState: node.power_state,
-    driverInfo: jsonIn(node.driver_info),
-    driverInternalInfo: jsonIn(node.driver_internal_info),
-    properties: jsonIn(node.properties),
-    extra: jsonIn(node.extra),
-    instanceInfo: jsonIn(node.instance_info),
+    driverInfo: jsonIn(node.driver_info, MEMBERS),
+    driverInternalInfo: jsonIn(node.driver_internal_info, MEMBERS),
+    properties: jsonIn(node.properties, MEMBERS),
+    extra: jsonIn(node.extra, MEMBERS),
+    instanceInfo: jsonIn(node.instance_info, MEMBERS),
     instanceUuid: node.instance_uuid,
-    targetRaidConfig: jsonIn(node.target_raid_config),
-    interfaces: jsonIn(node.interfaces) as Record<InterfaceName, string>,
+    targetRaidConfig: jsonIn(node.target_raid_config, MEMBERS),
+    interfaces: jsonIn(node.interfaces, WORDS) as Record<InterfaceName, string>,
   }
 }
 

@@ -1,12 +1,12 @@
 // The virtual network interfaces that tenants attach to a node.
 import { problem } from '../../problems/problem.ts'
-import { jsonIn, jsonText } from '../../shared/json.ts'
+import { jsonIn, jsonText, MEMBERS } from '../../shared/json.ts'
 import type { Read, Write } from '../../store/transaction.ts'
 import type { Access } from '../access.ts'
 import { findNode, lockNode, type NodeRow, requireUnlocked, saveNode } from './rows.ts'
 import { called } from '../called.ts'
 
-const internalOf = (node: NodeRow) => jsonIn(node.driver_internal_info)
+const internalOf = (node: NodeRow) => jsonIn(node.driver_internal_info, MEMBERS)
 
 const vifsIn = (node: NodeRow) => (internalOf(node)['vifs'] as string[] | undefined) ?? []
 

@@ -1,7 +1,7 @@
 // What the power sync reads and writes.
 import { sql } from 'kysely'
 import { databaseNow } from '../../clock/database-now.ts'
-import { jsonIn } from '../../shared/json.ts'
+import { shownIn, TEXTS } from '../../shared/json.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import { query } from '../../store/statement.ts'
 import { all, type Read, together, type Write } from '../../store/transaction.ts'
@@ -46,7 +46,7 @@ export function* shareOf({ hostname, group, drivers, silentMs }: Looker): Read<N
   const [nodes, conductors] = yield* together(nodesOfDrivers({ group, drivers }), conductorsOf({ group, silentMs }))
   const lookers = new Map(
     drivers.map(driver => {
-      const others = conductors.filter(one => one.hostname !== hostname && jsonIn(one.drivers).includes(driver))
+      const others = conductors.filter(one => one.hostname !== hostname && shownIn(one.drivers, TEXTS).includes(driver))
       return [driver, [hostname, ...others.map(one => one.hostname)]]
     }),
   )

@@ -4,7 +4,7 @@ import { type Read, together } from '../../store/transaction.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import { waitingAllocations } from '../allocations/at-work.ts'
 import type { Supply } from '../allocations/matching.ts'
-import { type AllocationRow, wishOf } from '../allocations/rows.ts'
+import { type AllocationRow, wishesOf } from '../allocations/rows.ts'
 import type { Fleet } from '../nodes/fleet.ts'
 import { type Ahead, type Booked, lineOf, type Occupant, type PlaceInLine } from './line.ts'
 import type { QueueRules, Standings } from './order.ts'
@@ -82,4 +82,4 @@ export const lineNow = (
   rules: QueueRules,
   supply: Supply,
   now: number,
-): PlaceInLine[] => lineOf(waiting.map(wishOf), standings, rules, supply, { occupants: holders, booked }, now)
+): PlaceInLine[] => lineOf(wishesOf(waiting), standings, rules, supply, { occupants: holders, booked }, now)

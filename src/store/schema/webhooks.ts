@@ -50,7 +50,7 @@ export interface WebhookTables {
     message: string
     type: string
     subject: string
-    body: string
+    body: JsonText<object>
     status: 'pending' | 'delivered' | 'dropped'
     due_at: number | null
     /** Tries that were begun. */
