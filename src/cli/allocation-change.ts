@@ -1,4 +1,5 @@
 // holdfast allocation renew, extend, note: what can be changed of an allocation.
+import { inCommand } from '../shared/shell.ts'
 import type { Command } from 'commander'
 import { ApiError, type Holdfast } from '../client/index.ts'
 import { UsageError } from '../shared/usage-error.ts'
@@ -91,5 +92,5 @@ async function endOf({ leases }: Holdfast, uuid: string): Promise<string | null>
       ((one['nodes'] ?? []) as { allocation: string | null }[]).some(n => n.allocation === uuid),
     ),
   )
-  return found ? `it ends with its lease: holdfast lease extend ${found.name}` : null
+  return found ? `it ends with its lease: holdfast lease extend ${inCommand(found.name, found.id)}` : null
 }

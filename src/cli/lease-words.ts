@@ -1,4 +1,5 @@
 // Leases in words: whose they are, what they have, and why one doesn't fit.
+import { quoted } from '../shared/shell.ts'
 import { type Lease, type LeaseObstacle, type LeaseReason, type LeaseRefusal, NoFit } from '../client/index.ts'
 import { type Document, jsonOrText } from './client-command.ts'
 import { isObject } from '../shared/is-object.ts'
@@ -185,7 +186,7 @@ function noneOf(asked: Document, outside: LeaseReason | undefined): string {
 const enrolling = ({ sample, count }: LeaseReason) =>
   sample.length === 0
     ? `an admin can enrol ${count === 1 ? 'it' : 'them'}`
-    : `holdfast node leasable set ${sample.map(({ name }) => name).join(' ')}`
+    : `holdfast node leasable set ${sample.map(({ name }) => quoted(name)).join(' ')}`
 
 /** For those who may not know which machines these are. */
 const IN_WORDS: Readonly<Record<string, string>> = {

@@ -1,5 +1,6 @@
 // The options that name a server and a user: --url, --os-cloud, and the options of the openstack command.
 // Each may come before the command or after it.
+import { quoted } from '../shared/shell.ts'
 import { type Command, Option } from 'commander'
 import { UsageError } from '../shared/usage-error.ts'
 import type { ConnectOptions } from '../client/index.ts'
@@ -102,8 +103,6 @@ export function commandLineOf(flags: ServerFlags, words: string): string {
   })
   return ['holdfast', ...options, words].join(' ')
 }
-
-const quoted = (word: string) => (/^[\w.,:@%+=/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 /** The same options as environment variables, for a command that this one starts. */
 export const environmentOf = (flags: ServerFlags): Record<string, string> => ({

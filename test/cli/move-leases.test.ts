@@ -148,7 +148,7 @@ eachStore(
       const terms = `resource_type=virtual:instance,vcpus=2,memory_mb=1024,disk_gb=5,amount=2,affinity=None,resource_properties=`
       assert.match(
         stdout,
-        new RegExp(`--os-project-id 'theirs' reservation lease create --reservation '${terms}.*${starts}`),
+        new RegExp(`--os-project-id theirs reservation lease create --reservation ${terms}.*${starts}`),
       )
     })
 

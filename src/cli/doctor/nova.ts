@@ -1,4 +1,5 @@
 // Checks the Nova beside the service: whether it answers, speaks what we speak, knows our role, and what it isn't told yet.
+import { quoted } from '../../shared/shell.ts'
 import { ApiError, type Holdfast, type NovaHealth } from '../../client/index.ts'
 import { type Finding, ok, unknown, warning, wrong } from './examine.ts'
 
@@ -29,7 +30,7 @@ export function judgeNova(nova: NovaHealth | null): Finding {
   const told = `${found}; it is yet to be told of ${counted(due, 'reservation')}`
   const [first] = troubles
   if (failing === 0 || !first) return ok(told)
-  return warning(`${told}, and ${failing} of them fail: ${first.reason}`, `holdfast lease show ${first.lease}`)
+  return warning(`${told}, and ${failing} of them fail: ${first.reason}`, `holdfast lease show ${quoted(first.lease)}`)
 }
 
 const ADDRESS = 'is it running? --nova-url says where it is, such as http://controller:8774/v2.1'

@@ -67,11 +67,11 @@ test('the commands are quoted for a shell, and what has none is a comment', () =
     { hosts: [host], leases: [lease, node, { ...lease, status: 'ACTIVE' }] },
     NOW,
   )
-  assert.equal(first, "openstack reservation host create --extra 'gpu=a b' 'hv-1'")
+  assert.equal(first, "openstack reservation host create --extra 'gpu=a b' hv-1")
   assert.equal(
     second,
-    "openstack --os-project-id 'p' reservation lease create --reservation 'resource_type=virtual:instance,vcpus=1," +
-      "memory_mb=2,disk_gb=3,amount=4,affinity=False,resource_properties=' --start-date '2030-01-01 10:00' " +
+    'openstack --os-project-id p reservation lease create --reservation resource_type=virtual:instance,vcpus=1,' +
+      "memory_mb=2,disk_gb=3,amount=4,affinity=False,resource_properties= --start-date '2030-01-01 10:00' " +
       "--end-date '2030-01-01 12:00' --before-end-date '2030-01-01 11:00' 'it'\\''s'",
   )
   assert.match(third!, /^# lease nodes .*only in Holdfast/)

@@ -1,4 +1,5 @@
 // Leases as Blazar and Holdfast both show them, and as either takes them: pure functions.
+import { quoted } from '../../shared/shell.ts'
 import type { Json } from '../../client/index.ts'
 import { isObject } from '../../shared/is-object.ts'
 
@@ -153,8 +154,6 @@ export const capabilitiesOf = (host: SeenHost): Record<string, string> =>
       .filter(([name, value]) => !HOST_COLUMNS.has(name) && value !== null)
       .map(([name, value]) => [name, String(value)]),
   )
-
-const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`
 
 /** The command of Blazar's client that makes the host again. */
 const hostCommand = (host: SeenHost): string =>

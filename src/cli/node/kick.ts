@@ -1,4 +1,5 @@
 // holdfast node kick and note: to take a machine back from whoever has it, and to write something about it.
+import { inCommand, quoted } from '../../shared/shell.ts'
 import type { Command } from 'commander'
 import { type Allocation, ApiError, type Holdfast, type Lease, type Node } from '../../client/index.ts'
 import { UsageError } from '../../shared/usage-error.ts'
@@ -87,7 +88,11 @@ async function hadBy(server: Holdfast, node: Node): Promise<Allocation> {
   const refuse = (what: string, help: string | null) => new CommandFailure(EXIT.conflict, `${name} ${what}`, help)
   if (node.allocation_uuid !== null) {
     const lease = await leaseOf(server, node)
-    if (lease) throw refuse(`is of lease ${lease.name}`, `to end the lease: holdfast lease delete ${lease.name}`)
+    if (lease)
+      throw refuse(
+        `is of lease ${lease.name}`,
+        `to end the lease: holdfast lease delete ${inCommand(lease.name, lease.id)}`,
+      )
     return server.allocations.show(node.allocation_uuid)
   }
   if (node.instance_uuid !== null) {
@@ -102,7 +107,10 @@ async function hadBy(server: Holdfast, node: Node): Promise<Allocation> {
   }
   const [consumer] = await server.providers.consumers(node.uuid).catch(() => [])
   if (consumer !== undefined)
-    throw refuse(`is claimed by ${consumer}, of another service`, `to end the claim: holdfast claim delete ${consumer}`)
+    throw refuse(
+      `is claimed by ${consumer}, of another service`,
+      `to end the claim: holdfast claim delete ${quoted(consumer)}`,
+    )
   throw refuse('is not in use: nobody has it', null)
 }
 

@@ -1,4 +1,5 @@
 // The status in words: sentences and the cells of tables. Pure: what the server said, now and the zone go in.
+import { quoted } from '../../shared/shell.ts'
 import type { Machine, MachineState, Status, StatusFilter, Waiting } from '../../client/index.ts'
 import { type Around, shownWhen } from '../../shared/when.ts'
 import { causeIn } from '../reasons.ts'
@@ -164,7 +165,7 @@ function emptyOf({ me, hosts }: Status, asked: Asked): string {
   }
   if (!me.may.includes('create node')) {
     const project = me.project ?? 'PROJECT'
-    return `There is no machine that you may see. An admin gives some to your project: holdfast node set NAME --owner ${project}.`
+    return `There is no machine that you may see. An admin gives some to your project: holdfast node set NAME --owner ${quoted(project)}.`
   }
   if (hosts.length > 0) {
     const many = hosts.length === 1 ? '1 compute host' : `${hosts.length} compute hosts`

@@ -1,4 +1,5 @@
 // holdfast user create, show, set, delete, grant, revoke, password: the users of a server that keeps them itself.
+import { quoted } from '../../shared/shell.ts'
 import { type Command, Option } from 'commander'
 import { ApiError, type Grant, type Holdfast, type User } from '../../client/index.ts'
 import { type Role, ROLES } from '../../identity/roles.ts'
@@ -93,7 +94,7 @@ async function createUser(server: Holdfast, name: string, flags: CreateFlags): P
     for (const role of flags.role) await grantNew(server, { user: id, project, role }, name, flags)
   }
   await showUser(server, id, flags)
-  if (project === undefined) tell(`${name} has no role yet; give one with holdfast user grant ${name} PROJECT`)
+  if (project === undefined) tell(`${name} has no role yet; give one with holdfast user grant ${quoted(name)} PROJECT`)
 }
 
 /** The user is there already, so whoever tries again has to know how to go on. */
@@ -107,7 +108,7 @@ async function grantNew(
     await users.grant(grant)
   } catch (error) {
     const { exitCode, message } = verdictOn(error) ?? { exitCode: EXIT.failed, message: (error as Error).message }
-    const next = `holdfast user grant ${name} ${project} --role ${role.join(' ')}`
+    const next = `holdfast user grant ${quoted(name)} ${quoted(project ?? 'PROJECT')} --role ${role.join(' ')}`
     throw new CommandFailure(exitCode, `${name} is there, but has no role yet: ${message}`, `go on with ${next}`)
   }
 }

@@ -10,6 +10,7 @@ import { failing, type FilterName, filtersIn, matcherOf } from '../../data/filte
 import { useKeys } from '../../data/keys.ts'
 import { keep, kept } from '../../data/settings.ts'
 import { Empty, Patience } from '../../parts/empty.tsx'
+import { inCommand } from '../../../../src/shared/shell.ts'
 import { CopyLine } from '../../parts/copy.tsx'
 import { createSheet } from '../../parts/sheet.tsx'
 import { words } from '../../words.ts'
@@ -151,7 +152,7 @@ const NothingBookable: Component = () => (
         <div class="note">
           <p>{words.calendar.nothingBookable}</p>
           <p>{words.calendar.makeBookable}</p>
-          <CopyLine text={`holdfast node leasable set ${machine().name ?? machine().uuid}`} />
+          <CopyLine text={`holdfast node leasable set ${inCommand(machine().name, machine().uuid)}`} />
         </div>
       )}
     </Show>

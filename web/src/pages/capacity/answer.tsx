@@ -2,6 +2,7 @@
 import { type Component, createMemo, For, Match, Show, Switch } from 'solid-js'
 import type { Candidates, CandidatesExplained } from '../../data/capacity.ts'
 import { amountShown } from '../../data/capacity-tree.ts'
+import { quoted } from '../../../../src/shared/shell.ts'
 import { CopyLine } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { words } from '../../words.ts'
@@ -64,7 +65,7 @@ export const Answer: Component<AnswerProps> = props => (
     <div class="cmd">
       <p class="lb2">{PAGE.command}</p>
       <CopyLine
-        text={`holdfast candidate ${props.explained.roots > 0 ? 'list' : 'explain'} --query '${props.explained.query}'`}
+        text={`holdfast candidate ${props.explained.roots > 0 ? 'list' : 'explain'} --query ${quoted(props.explained.query)}`}
       />
     </div>
   </>
