@@ -36,7 +36,7 @@ test('misplaced quotes are refused, with their line number', () => {
 })
 
 test('cells are read as they were written', () => {
-  const cell = fc.string({ unit: fc.constantFrom('a', ' ', ',', '"', '\n', '\r', 'ü') })
+  const cell = fc.string({ unit: fc.constantFrom('a', ' ', ',', '"', '\n', '\r', 'ü', '=', "'", '-', '1') })
   // A row with a single empty cell would be an empty line, which is skipped.
   const table = fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { maxLength: 5 })
   fc.assert(
@@ -52,4 +52,11 @@ test('cells are read as they were written', () => {
 test('only cells that need quotes have them', () => {
   const rows = [['a', ' b ', ''], ['c,d', 'e"f', 'g\nh', 'i\rj'], ['']]
   assert.equal(csvText(rows), 'a, b ,\n"c,d","e""f","g\nh","i\rj"\n\n')
+})
+
+test('no cell is a formula for a spreadsheet, and numbers stay numbers', () => {
+  const cells = ['=cmd()', '+1+cmd()', '-x', '@sum(a)', '\t=x', "'=x", '-1.5', '+2e3', '.5', "it's", 'a=b']
+  const shown = ["'=cmd()", "'+1+cmd()", "'-x", "'@sum(a)", "'\t=x", "''=x", '-1.5', '+2e3', '.5', "it's", 'a=b']
+  assert.equal(csvText([cells]), `${shown.join(',')}\n`)
+  assert.deepEqual(parseCsv(csvText([cells]))[0]!.cells, cells)
 })

@@ -30,7 +30,7 @@ export function parseCsv(text: string): CsvRow[] {
   let line = 1
   // The library counts a line break inside quotes as two if it is CRLF, so lines are counted here.
   const take = (cells: string[]) => {
-    if (cells.length > 1 || cells[0] !== '') rows.push({ line, cells })
+    if (cells.length > 1 || cells[0] !== '') rows.push({ line, cells: cells.map(asWritten) })
     line += 1 + (cells.join(',').match(/\r\n|\r|\n/g)?.length ?? 0)
     return null
   }
@@ -51,4 +51,17 @@ export function parseCsv(text: string): CsvRow[] {
 }
 
 export const csvText = (rows: readonly (readonly string[])[]): string =>
-  writer().stringify(rows as string[][], { quoted_match: /\r/ })
+  writer().stringify(
+    rows.map(row => row.map(asText)),
+    { quoted_match: /\r/ },
+  )
+
+/**
+ * A spreadsheet runs a cell that begins so, and others chose the names. With an apostrophe before it, it is text there;
+ * numbers are numbers. Reading takes it off again, so that what was exported is imported as it was.
+ */
+const FORMULA = /^'*[=+\-@\t\r]/
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
+
+const asText = (cell: string): string => (FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell)
+const asWritten = (cell: string): string => (cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell)

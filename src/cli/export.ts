@@ -7,7 +7,7 @@ import { listed, onServer, type ServerFlags, serverCommand } from './client-comm
 import type { Word } from './command.ts'
 import type { Kind } from './import/shape.ts'
 import type { FileFormat } from './import/source.ts'
-import { visible } from './output.ts'
+import { visible, writeDocument } from './output.ts'
 import { terminal } from './terminal.ts'
 
 interface ExportFlags extends ServerFlags {
@@ -54,7 +54,7 @@ async function exportFleet(server: Holdfast, { format: named, only, output }: Ex
 }
 
 function write(text: string, output: string | undefined): void {
-  if (output === undefined || output === '-') return void terminal().stdout.write(text)
+  if (output === undefined || output === '-') return writeDocument(text)
   try {
     writeFileSync(output, text)
   } catch (error) {

@@ -25,12 +25,12 @@ export function printList(
   const known = new Set([...columns, ...rows.flatMap(row => Object.keys(row))])
   const shown = column ? chosen(column, known) : columns
   if (format === 'json' || format === 'yaml') {
-    write(documentOf(column ? rows.map(row => only(row, shown)) : rows.map(withoutLinks), format))
+    writeDocument(documentOf(column ? rows.map(row => only(row, shown)) : rows.map(withoutLinks), format))
   } else if (format === 'csv') {
-    write(csvText([shown, ...cellsOf(rows, shown)]))
+    write(csvText([shown, ...cellsOf(rows, shown, plain())]))
   } else if (format === 'value') {
     write(
-      cellsOf(rows, shown)
+      cellsOf(rows, shown, plain())
         .map(cells => `${cells.join(' ')}\n`)
         .join(''),
     )
@@ -76,12 +76,17 @@ export class RowPrinter {
   }
 
   again(row: Row): void {
-    write(this.#textOf(row))
+    this.#write(row)
+  }
+
+  #write(row: Row): void {
+    const isDocument = ['json', 'yaml'].includes(this.#flags.format)
+    ;(isDocument ? writeDocument : write)(this.#textOf(row))
   }
 
   gone(row: Row): void {
     const { format } = this.#flags
-    if (format === 'json' || format === 'yaml') write(this.#textOf({ ...row, gone: true }))
+    if (format === 'json' || format === 'yaml') this.#write({ ...row, gone: true })
     else if (format === 'table') say(`${(row['name'] ?? row['uuid'] ?? row['id'] ?? 'one') as string} is gone`)
   }
 
@@ -91,8 +96,8 @@ export class RowPrinter {
     const document = () => (column ? only(row, [...shown, ...('gone' in row ? ['gone'] : [])]) : withoutLinks(row))
     if (format === 'json') return `${JSON.stringify(document())}\n`
     if (format === 'yaml') return documentOf([document()], 'yaml')
-    if (format === 'csv') return csvText(cellsOf([row], shown))
-    if (format === 'value') return `${cellsOf([row], shown)[0]!.join(' ')}\n`
+    if (format === 'csv') return csvText(cellsOf([row], shown, plain()))
+    if (format === 'value') return `${cellsOf([row], shown, plain())[0]!.join(' ')}\n`
     const local = withLocalTimes(shown, [...this.#rows, row])
     return rowBelow(local.headings, cellsOf(local.rows, shown, printable), screenOf(terminal().stdout))
   }
@@ -102,9 +107,9 @@ export class RowPrinter {
 export function printOne(given: Row, { format, column }: OutputFlags): void {
   const row = withoutLinks(given)
   const shown = column ? chosen(column, new Set(Object.keys(row))) : Object.keys(row)
-  if (format === 'json' || format === 'yaml') write(documentOf(only(row, shown), format))
-  else if (format === 'csv') write(csvText([shown, ...cellsOf([row], shown)]))
-  else if (format === 'value') write(shown.map(name => `${textOf(row[name])}\n`).join(''))
+  if (format === 'json' || format === 'yaml') writeDocument(documentOf(only(row, shown), format))
+  else if (format === 'csv') write(csvText([shown, ...cellsOf([row], shown, plain())]))
+  else if (format === 'value') write(shown.map(name => `${plain()(row[name])}\n`).join(''))
   else
     write(
       sheetOf(
@@ -133,6 +138,14 @@ export const say = (sentence: string) =>
 export const tell = (sentence: string) => void terminal().stderr.write(`holdfast: ${visible(sentence)}\n`)
 
 const write = (text: string) => void terminal().stdout.write(text)
+
+/** A document for programs, as it is; a terminal is not controlled by it. */
+export function writeDocument(text: string): void {
+  write(terminal().stdout.isTTY ? text.split('\n').map(visible).join('\n') : text)
+}
+
+/** How cells for programs are written: as they are, and on a terminal without what controls it. */
+const plain = () => (terminal().stdout.isTTY ? (value: unknown) => visible(textOf(value)) : textOf)
 
 /** Case and spaces don't matter: `-c "Provision State"` is provision_state. */
 export const plainName = (name: string) => name.trim().toLowerCase().replaceAll(/[ -]/g, '_')

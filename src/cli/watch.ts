@@ -5,7 +5,7 @@ import { KINDS } from '../events/kinds.ts'
 import { listed, onServer, type ServerFlags, serverCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import { isObject, namesIn, soughtId } from './names.ts'
-import { tell, visible } from './output.ts'
+import { tell, visible, writeDocument } from './output.ts'
 import { terminal } from './terminal.ts'
 import { untilInterrupted } from './followed-list.ts'
 import { localStamp, localTime } from './wall-clock.ts'
@@ -41,7 +41,8 @@ export function addCommands(program: Command, { name, help }: Word): void {
           const project = await soughtId(server, 'project', given)
           const names = new People(server)
           for await (const event of server.events({ kinds, objects, project, after, signal })) {
-            stdout.write(`${format === 'json' ? JSON.stringify(event) : lineOf(event, await names.user(event))}\n`)
+            if (format === 'json') writeDocument(`${JSON.stringify(event)}\n`)
+            else stdout.write(`${lineOf(event, await names.user(event))}\n`)
           }
         }),
       ),
