@@ -46,7 +46,8 @@ test('an error names the invalid place and never shows a hash', () => {
       },
     )
   }
-  assert.deepEqual(parseUsersFile(''), { projects: {}, users: {} })
+  assert.deepEqual(parseUsersFile('users: {}'), { projects: {}, users: {} })
+  for (const text of ['', '\n', '# nobody\n']) assert.throws(() => parseUsersFile(text), /it is empty/)
 })
 
 test('roles imply others, in their own project only', () => {

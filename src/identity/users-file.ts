@@ -1,11 +1,12 @@
 // The users file: users, projects and roles in YAML, read strictly, and changed without losing its comments.
-import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync } from 'node:fs'
+import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, realpathSync } from 'node:fs'
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static } from 'typebox'
 import type { Document } from 'yaml'
 import { systemClock } from '../clock/clock.ts'
 import { limits } from '../shared/limits.ts'
+import { replaceFile } from '../shared/replace-file.ts'
 import { yaml } from '../shared/yaml.ts'
 import { ID_PATTERN, idOf, SERVICE_USER_ID } from './ids.ts'
 import { HASH_PATTERN } from './passwords.ts'
@@ -64,7 +65,9 @@ export function parseUsersFile(text: string): UsersFile {
     const [where] = /at line \d+, column \d+/.exec((error as Error).message) ?? []
     throw new UsersFileError(`it is not YAML${where ? ` ${where}` : ''}`, { cause: error })
   }
-  const file = { projects: {}, users: {}, ...(content as object | null) }
+  // An editor on a full disk leaves nothing, and so does `> users.yaml`: that isn't the wish to let nobody in.
+  if (content === null) throw new UsersFileError('it is empty; one for nobody says users: {}')
+  const file = { projects: {}, users: {}, ...(content as object) }
   const validate = (compiled ??= new Ajv({ strict: false, allowUnionTypes: true }).compile<UsersFile>(UsersFileSchema))
   if (typeof content !== 'object' || Array.isArray(content) || !validate(file)) {
     throw new UsersFileError(whatIsWrong(validate.errors?.[0]))
@@ -122,6 +125,11 @@ export function readUsersFile(path: string): UsersFile {
 
 const OPENING = ' Who may use Holdfast. A running server takes changes up within a second.'
 
+/** A file that is made by its first user. */
+const NOBODY_YET: UsersFile = { projects: {}, users: {} }
+
+const holdsNothing = (text: string) => text.split('\n').every(line => /^\s*(#|$)/.test(line))
+
 export type UsersEdit = (document: Document, content: UsersFile) => void
 
 /** Replaces the file atomically, readable by its owner only. One change at a time. */
@@ -166,7 +174,7 @@ class Draft {
 
   write(edit: UsersEdit): { before: UsersFile; after: UsersFile } {
     const text = readOr(this.#target, '')
-    const before = parseUsersFile(text)
+    const before = holdsNothing(text) ? NOBODY_YET : parseUsersFile(text)
     const document = text.trim() === '' ? newDocument() : documentIn(text)
     edit(document, before)
     const next = document.toString({ lineWidth: 0 })
@@ -183,7 +191,7 @@ class Draft {
   publish(): void {
     if (!this.#isOurs()) throw new FileIsBusy(`${this.#path} was taken away during the change, which is not made`)
     // A file that is mounted alone, as into a container, can't be replaced.
-    told(() => renameSync(this.#path, this.#target))
+    told(() => replaceFile(this.#path, this.#target))
     this.#isPublished = true
   }
 

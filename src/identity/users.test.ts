@@ -27,18 +27,18 @@ test('a broken file is logged without its hashes, and the users stay; the next v
   writeFileSync(path, withUser('ann'))
   const users = followUsers(path, log)
   try {
-    for (const [index, broken] of ['users: [', `${withUser('ben')}pony: 1\n`].entries()) {
+    for (const [index, broken] of ['', 'users: [', `${withUser('ben')}pony: 1\n`].entries()) {
       writeFileSync(path, broken)
       await heard(index + 1)
       assert.ok(users.directory().user('ann'))
       assert.ok(!JSON.stringify(said).includes('scrypt'))
     }
     rmSync(path)
-    await heard(3)
-    assert.match(said[2]!.reason!, /no such file/)
+    await heard(4)
+    assert.match(said[3]!.reason!, /no such file/)
     assert.ok(users.directory().user('ann'))
     writeFileSync(path, withUser('ben'))
-    await heard(4)
+    await heard(5)
     assert.deepEqual([users.directory().user('ann'), users.directory().user('ben')?.name], [null, 'ben'])
   } finally {
     users.stop()
