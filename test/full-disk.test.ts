@@ -21,18 +21,18 @@ const TEST_TIMEOUT_MS = 90_000
 const BIN = fileURLToPath(new URL('../bin/holdfast', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-full-'))
 const disk = join(folder, 'disk')
-const filler = join(disk, 'filler')
+const crashed = join(folder, 'crashed')
 
 /** A small disk of its own can really be full, but only root may mount one; no process may be kept from limiting its children. */
 const ways = [
   {
     name: 'a disk',
-    missing: mountDisk(),
+    missing: mountDisk(disk),
     file: join(disk, 'holdfast.db'),
     // Once it is quiet the log gives its room back, and there is some.
     isStill: false,
-    fill: () => fillDisk(),
-    free: () => rmSync(filler),
+    fill: () => fillDisk(disk),
+    free: () => freeDisk(disk),
   },
   {
     name: 'a quota',
@@ -44,8 +44,11 @@ const ways = [
   },
 ]
 
+const noSecond = mountDisk(crashed)
+
 after(() => {
   if (ways[0]!.missing === null) execFileSync('umount', ['--lazy', disk])
+  if (noSecond === null) execFileSync('umount', ['--lazy', crashed])
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -94,6 +97,50 @@ describe('a server on SQLite', { concurrency: true }, () => {
       },
     )
   }
+
+  test(
+    'that was killed on a full disk starts again: it answers reads, and all work begins once there is room',
+    {
+      skip: noSecond ?? false,
+      timeout: TEST_TIMEOUT_MS,
+    },
+    async t => {
+      const database = `sqlite:${join(crashed, 'holdfast.db')}`
+      const first = await spawnServer(database)
+      t.after(() => first.kill9())
+      const api = new Placement(first.origin)
+      t.after(() => api.close())
+      const provider = await api.provider({ VCPU: 1_000_000 })
+      const over = new AbortController()
+      const seen = { granted: [] as string[], refused: 0 }
+      const load = claimWhile(over.signal, api, provider, seen).catch(() => {})
+      fillDisk(crashed)
+      // Not one page more fits into the log, and it has not yet given its room back.
+      await eventually(async () => seen.refused > 0 && (await ready(first)) === 503)
+      await first.kill9()
+      over.abort()
+      await load
+
+      const second = await spawnServer(database)
+      t.after(() => second.kill9())
+      api.origins = [second.origin]
+      const { allocations } = (await api.get(`/resource_providers/${provider}/allocations`)).body
+      const found = Object.keys(allocations)
+      assert.deepEqual(
+        seen.granted.filter(consumer => !found.includes(consumer)),
+        [],
+      )
+      assert.equal(await ready(second), 503)
+      freeDisk(crashed)
+      await eventually(async () => (await ready(second)) === 200)
+      const metal = new Baremetal(second.origin)
+      t.after(() => metal.close())
+      const node = await metal.node({}, 'enroll')
+      await eventually(async () => (await metal.provision(node, 'manage')).status === 202)
+      await metal.until(node, 'manageable', PATIENCE_MS)
+      await api.fsck()
+    },
+  )
 
   test('says in one line that it can not write when it is started on a full disk', async () => {
     const file = join(folder, 'new.db')
@@ -149,10 +196,12 @@ async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void>
   }
 }
 
+const freeDisk = (disk: string) => rmSync(join(disk, 'filler'))
+
 const ready = async ({ origin }: ServerProcess) => (await fetch(`${origin}/readyz`)).status
 
 /** Why there is none; null when there is. */
-function mountDisk(): string | null {
+function mountDisk(disk: string): string | null {
   execFileSync('mkdir', [disk])
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk], { stdio: 'pipe' })
@@ -162,8 +211,9 @@ function mountDisk(): string | null {
   }
 }
 
-function fillDisk(): void {
-  const file = openSync(filler, 'w')
+/** All that is left of it. */
+function fillDisk(disk: string): void {
+  const file = openSync(join(disk, 'filler'), 'a')
   try {
     for (let bytes = 1 << 20; bytes > 0;) {
       try {

@@ -31,6 +31,7 @@ import { rulesOf } from '../metal/queue/order.ts'
 import { countUsage } from '../metal/queue/usage.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Bell } from '../store/bell.ts'
+import { StoreDamaged, StoreUnavailable } from '../store/failure.ts'
 import type { Topic } from '../store/log.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import { Courier } from '../webhooks/courier.ts'
@@ -72,8 +73,6 @@ export async function startWork(place: Workplace): Promise<Work> {
       metrics.tookOver('node failed', failed)
     },
   })
-  await conductor.start()
-  if (!place.nova) await store.write(() => leaveWork(clock.now()))
   metrics.watch(
     'holdfast_conductor_locks_without_task',
     'Nodes that this conductor has locked and is not working on, as of its last look: more than zero for long is a fault.',
@@ -86,7 +85,7 @@ export async function startWork(place: Workplace): Promise<Work> {
   const { expiry, servers, leases, healing, nova, hypervisors, leftOvers, usage } = dutiesOf(place, conductor.witness)
   const audit = auditDuty({ store, clock, log, keepDays: daysKept(config) })
   const history = historyDuty({ store, clock, log, keep: config.historyKeep, keepDays: config.historyKeepDays })
-  const takeOver = await takeOverDuties(place, conductor, allocations)
+  const takeOver = takeOverOf(place, conductor, allocations)
   const courier = new Courier({ ...place, sees: seesWith(place.policy), witness: conductor.witness })
   const power = powerSyncOf(place, conductor)
   const duties = [
@@ -103,7 +102,7 @@ export async function startWork(place: Workplace): Promise<Work> {
     history,
     courier.duty,
     ...answering.duties,
-    ...takeOver,
+    ...takeOver.duties,
     ...(power ? [power.duty] : []),
   ]
   const nudged: Record<Exclude<Topic, 'any' | 'answers'>, { wake(): unknown } | undefined> = {
@@ -117,25 +116,53 @@ export async function startWork(place: Workplace): Promise<Work> {
     nova,
     hypervisors,
   }
-  bell.listen(topic => {
-    // Those who asked listen for themselves.
-    if (topic === 'answers') return
-    const concerned = topic === 'any' ? Object.values(nudged) : [nudged[topic]]
-    const wake = () => concerned.forEach(worker => void worker?.wake())
-    // In tests the bell may mean that the clock was moved.
-    if (clock.isTest) void clock.look().then(wake, wake)
-    else wake()
-  })
-  for (const duty of duties) void duty.wake()
-  courier.start()
+  const begin = async () => {
+    await conductor.start()
+    if (!place.nova) await store.write(() => leaveWork(clock.now()))
+    await takeOver.first()
+    bell.listen(topic => {
+      // Those who asked listen for themselves.
+      if (topic === 'answers') return
+      const concerned = topic === 'any' ? Object.values(nudged) : [nudged[topic]]
+      const wake = () => concerned.forEach(worker => void worker?.wake())
+      // In tests the bell may mean that the clock was moved.
+      if (clock.isTest) void clock.look().then(wake, wake)
+      else wake()
+    })
+    for (const duty of duties) void duty.wake()
+    courier.start()
+  }
+  const later = await begunOrLater(place, begin)
   const stop = async () => {
-    await atMost(
-      limits.drainMsMax / 2,
-      Promise.all([courier.stop(), power?.stop(), answering.stop(), ...duties.map(duty => duty.stop())]),
-    )
+    const working = [...duties, ...later].map(duty => duty.stop())
+    await atMost(limits.drainMsMax / 2, Promise.all([courier.stop(), power?.stop(), answering.stop(), ...working]))
     await atMost(limits.drainMsMax, conductor.stop())
   }
-  return { hostname: conductor.hostname, allocator, conductor, duties, stop }
+  return { hostname: conductor.hostname, allocator, conductor, duties: [...duties, ...later], stop }
+}
+
+/**
+ * A file on a full disk can be read, so the process serves, and the work begins when there is room. On PostgreSQL others
+ * serve meanwhile.
+ */
+async function begunOrLater({ store, log }: Workplace, begin: () => Promise<void>): Promise<Duty[]> {
+  let hasBegun = false
+  const run = async () => {
+    if (!hasBegun) await begin()
+    hasBegun = true
+    return null
+  }
+  try {
+    await run()
+    return []
+  } catch (error) {
+    const isFull = error instanceof StoreUnavailable && !(error instanceof StoreDamaged)
+    if (store.dialect !== 'sqlite' || !isFull) throw error
+    log.warn({ err: error }, 'the database takes no writes: reads are answered, and the conductor begins once it does')
+    const later = new Duty({ name: 'start', pollMs: limits.startRetryMs, run, log })
+    later.wakeLater()
+    return [later]
+  }
 }
 
 /** While the audit is off, the log is only for those who listen. 0 keeps it for ever. */
@@ -255,12 +282,8 @@ function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty 
   return duty
 }
 
-/** Takes over allocations: those of earlier processes with this name at once, those of dead conductors on a timer. */
-async function takeOverDuties(
-  { config, store, log, metrics }: Workplace,
-  conductor: Conductor,
-  then: Duty,
-): Promise<Duty[]> {
+/** Takes over allocations: those of earlier processes with this name first, those of dead conductors on a timer. */
+function takeOverOf({ config, store, log, metrics }: Workplace, conductor: Conductor, then: Duty) {
   const takeOver = async (hostname: string | null) => {
     const entry = conductor.witness({ action: 'take_over', outcome: 'done' })
     const taken = await store.write(() =>
@@ -271,11 +294,11 @@ async function takeOverDuties(
     log.warn({ allocations: taken }, 'took over allocations from dead conductors')
     void then.wake()
   }
-  await takeOver(store.dialect === 'sqlite' ? null : conductor.hostname)
-  if (config.allocationCheckMs === 0) return []
+  const first = () => takeOver(store.dialect === 'sqlite' ? null : conductor.hostname)
   const run = async () => {
     await takeOver(null)
     return null
   }
-  return [new Duty({ name: 'allocation take-over', pollMs: config.allocationCheckMs, run, log })]
+  const { allocationCheckMs: pollMs } = config
+  return { first, duties: pollMs === 0 ? [] : [new Duty({ name: 'allocation take-over', pollMs, run, log })] }
 }

@@ -81,4 +81,7 @@ export const storeLimits = {
   absorbRetryMs: 200,
   // The hot pages of a few million claims; the default of 2 MB spills in the middle of a busy commit.
   sqliteCacheKib: 64 * 1024,
+
+  // How often a process that began on a full disk tries to begin its work. A try is one commit.
+  startRetryMs: 1_000,
 } as const
