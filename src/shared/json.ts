@@ -115,3 +115,16 @@ export const DOCUMENT: Shape<object> = {
   fits: value => typeof value === 'object' && value !== null,
   empty: () => ({}),
 }
+
+/** JSON in an answer that passes through as it is stored: nobody writes a large document again that was only read. */
+export class StoredJson {
+  readonly text: string
+
+  constructor(text: JsonText<unknown>, shape: Shape<unknown>) {
+    this.text = shownText(text, shape)
+  }
+
+  toJSON(): unknown {
+    return JSON.parse(this.text)
+  }
+}

@@ -1,4 +1,5 @@
 // A limit on everything, each with its reason. Those of hardware, of the databases, and of what tells people and programs, have files of their own.
+import { answerLimits } from './answer-limits.ts'
 import { hardwareLimits } from './hardware-limits.ts'
 import { leaseLimits } from './lease-limits.ts'
 import { novaLimits } from './nova-limits.ts'
@@ -6,6 +7,7 @@ import { storeLimits } from './store-limits.ts'
 import { tellingLimits } from './telling-limits.ts'
 
 export const limits = {
+  ...answerLimits,
   ...hardwareLimits,
   ...leaseLimits,
   ...novaLimits,
@@ -18,15 +20,11 @@ export const limits = {
   bulkBodyBytesMax: 4 * 1024 * 1024,
   // All bodies that are being read or worked on: sixteen of the largest, and a small part of a small machine's memory.
   bodiesBytesMax: 64 * 1024 * 1024,
-  // Large answers that clients have not read yet: four of the largest, so that slow readers can't fill the memory.
-  answersBytesMax: 512 * 1024 * 1024,
-  // A client that reads nothing of a large answer for so long is gone, or in the way. Node may take twice as long.
-  answerIdleMsMax: 60_000,
   // Longer bodies of many members are read, parsed and checked in turns. Up to here all of it takes a few milliseconds.
   bodyBytesPerTurn: 128 * 1024,
   // Members of such a body that are checked in one turn.
   membersPerTurn: 500,
-  // Items of a list that are written before others get a turn: a few milliseconds.
+  // Items of a list that are looked at before others get a turn: a few milliseconds.
   listItemsPerTurn: 1_000,
   // Providers that a load reads at a time: a page is read and taken over in about ten milliseconds.
   loadPageProviders: 2_000,

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Admission, type Hook, jsonOnly, leave } from '../../http/admission.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
 import { Pieces, sending } from '../../http/pieces.ts'
+import { Long, written } from '../../http/written.ts'
 import { upgrade } from '../../http/upgrades.ts'
 import { networkOf } from '../../identity/networks.ts'
 import { problem } from '../../problems/problem.ts'
@@ -134,12 +135,31 @@ async function serve<Word extends string>(
   if (lasts) leave(reply)
   const mayChange = action !== null && raw.method !== 'GET' && raw.method !== 'HEAD'
   if (mayChange) request.context = audited(request.context, raw, { caller: request.caller, action, isAccepted })
-  return send(request, await handle(request), reply)
+  const answer = await handle(request)
+  const body = bodyOf(answer.body)
+  if (!(body instanceof Pieces || body instanceof Long)) return send(request, answer, body, reply)
+  // Made before the head is written: it may still be refused.
+  const { bytes, stream } = await sending(body, holderOf(raw), reply)
+  void reply.header('content-length', bytes)
+  return send(request, answer, stream, reply)
 }
 
-function send<Word extends string>(request: Request<Word>, answer: Answer, reply: FastifyReply) {
+/** The body as it leaves: objects as JSON, and all that is long in pieces. */
+function bodyOf(body: Answer['body']): string | Buffer | Readable | Pieces | Long | undefined {
+  if (body === undefined || body instanceof Readable || body instanceof Pieces) return body
+  if (body instanceof Buffer) return body.length > limits.answerPieceBytes ? Pieces.of(body) : body
+  if (typeof body === 'string') return body.length > limits.answerPieceBytes ? Pieces.of(Buffer.from(body)) : body
+  return written(body)
+}
+
+function send<Word extends string>(
+  request: Request<Word>,
+  answer: Answer,
+  body: string | Buffer | Readable | undefined,
+  reply: FastifyReply,
+) {
   const { dialect, negotiated } = request
-  const { status, body, headers, location, modified, lasts = false, upgraded } = answer
+  const { status, headers, location, modified, lasts = false, upgraded } = answer
   if (lasts) leave(reply)
   if (upgraded) return upgrade(request.raw, reply, upgraded)
   void reply.code(status)
@@ -151,19 +171,12 @@ function send<Word extends string>(request: Request<Word>, answer: Answer, reply
   }
   if (body !== undefined) void reply.header('content-type', dialect.type)
   if (headers) void reply.headers(headers)
-  if (body instanceof Pieces) {
-    void reply.header('content-length', body.bytes)
-    return reply.send(sending(body, holderOf(request.raw), reply))
-  }
   // With a serializer of ours fastify adds no charset: upstream sends none, and clients compare.
   if (dialect.type === JSON_TYPE) void reply.serializer(asItIs)
-  return body === undefined ? reply.send() : reply.send(asJson(body))
+  return reply.send(body)
 }
 
 const holderOf = ({ caller, ip }: FastifyRequest) => caller?.project ?? `address ${networkOf(ip)}`
-
-const asJson = (body: object | string) =>
-  typeof body === 'string' || body instanceof Buffer || body instanceof Readable ? body : JSON.stringify(body)
 
 const asItIs = (text: string) => text
 

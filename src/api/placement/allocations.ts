@@ -4,7 +4,7 @@ import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
 import { runYielding } from '../../shared/yielding.ts'
-import { longObject } from '../long-list.ts'
+import { keyed } from '../../http/written.ts'
 import type { Operation } from '../operation.ts'
 import { check, type Check } from '../schema.ts'
 import { byName, Count, from, named, Text } from '../shapes.ts'
@@ -83,8 +83,10 @@ export async function showProviderAllocations(request: PlacementRequest): Promis
     const resources = Object.fromEntries([first!, ...others].map(({ resource_class, used }) => [resource_class, used]))
     return [consumer, { resources, ...(has.consumerGeneration && { consumer_generation }) }] as const
   }
-  const rest = { resource_provider_generation: provider.generation }
-  const body = await longObject('allocations', await runYielding(byConsumer(claims)), show, rest)
+  const body = {
+    allocations: keyed(await runYielding(byConsumer(claims)), show),
+    resource_provider_generation: provider.generation,
+  }
   return { status: 200, body, modified: newest(claims, context.clock.now()) }
 }
 

@@ -8,7 +8,7 @@ import { findProviders } from '../../ledger/candidates/providers.ts'
 import { customNames, requireNames } from '../../ledger/known-names.ts'
 import { limits } from '../../shared/limits.ts'
 import { PREFIXES } from '../frame/prefixes.ts'
-import { longList } from '../long-list.ts'
+import { listed } from '../../http/written.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, from, Links, named, orNull, Text } from '../shapes.ts'
@@ -157,7 +157,7 @@ export async function listResourceProviders(request: PlacementRequest): Promise<
   const most = name || uuid ? 1 : (ids?.length ?? context.mirror.table.size)
   const isLong = most > limits.listItemsPerTurn
   const providers = await context.store.read(() => listProviders(filter), { isLong })
-  const body = await longList('resource_providers', providers, provider => show(provider, has))
+  const body = { resource_providers: listed(providers, provider => show(provider, has)) }
   return { status: 200, body, modified: newest(providers, context.clock.now()) }
 }
 
