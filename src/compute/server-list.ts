@@ -2,7 +2,10 @@
 import { type Kysely, sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
 import type { Schema } from '../store/schema.ts'
-import { type Dialect, query } from '../store/statement.ts'
+import type { ServerId } from '../store/schema/ids.ts'
+import { onePage, partsOf, readIfShort, type RowsToRead, type Sized } from '../store/sized.ts'
+import { type Dialect, query, type Tools } from '../store/statement.ts'
+import type { Store } from '../store/store.ts'
 import { all, one, type Read } from '../store/transaction.ts'
 import { selectServers, type Server } from './servers.ts'
 
@@ -37,8 +40,13 @@ interface Args extends Omit<ServerFilter, 'tags'> {
 
 const given = (value: string | null) => sql`cast(${value} as text)`
 
-const filtered = (db: Kysely<Schema>, a: Args) =>
+/** What is listed of a server before its row is read. */
+type ListedServer = Sized<ServerId> & Pick<Server, 'uuid' | 'name'>
+
+const filtered = (db: Kysely<Schema>, a: Args, on: Tools) =>
   selectServers(db)
+    .clearSelect()
+    .select(['s.id', 's.uuid', 's.name', on.bytes('s.metadata', 's.wish', 's.tags', 's.fault').as('bytes')])
     .where(sql.ref<number>('s.id'), '<', a.before)
     .where(sql<boolean>`(${given(a.project)} is null or s.project_id = ${given(a.project)})`)
     .where(sql<boolean>`(${given(a.user)} is null or s.user_id = ${given(a.user)})`)
@@ -51,11 +59,13 @@ const filtered = (db: Kysely<Schema>, a: Args) =>
     .orderBy('s.id', 'desc')
     .limit(sql<number>`cast(${a.limit} as bigint)`)
 
-const everyServer = query((db, a: Args) => filtered(db, a))
-const byUuid = query((db, a: Args) => filtered(db, a).where('s.uuid', '=', a.uuid))
-const byFlavor = query((db, a: Args) => filtered(db, a).where('s.flavor_id', '=', a.flavor!))
-const byHost = query((db, a: Args) => filtered(db, a).where('p.name', '=', a.host).where('s.host_id', 'is not', null))
-const byProject = query((db, a: Args) => filtered(db, a).where('s.project_id', '=', a.project!))
+const everyServer = query((db, a: Args, on) => filtered(db, a, on))
+const byUuid = query((db, a: Args, on) => filtered(db, a, on).where('s.uuid', '=', a.uuid))
+const byFlavor = query((db, a: Args, on) => filtered(db, a, on).where('s.flavor_id', '=', a.flavor!))
+const byHost = query((db, a: Args, on) =>
+  filtered(db, a, on).where('p.name', '=', a.host).where('s.host_id', 'is not', null),
+)
+const byProject = query((db, a: Args, on) => filtered(db, a, on).where('s.project_id', '=', a.project!))
 /** Null, or the tags as they stand in the column: see `needles`. */
 interface TagArgs extends Args {
   every: string | null
@@ -87,19 +97,22 @@ const counted = (on: { dialect: Dialect }, wanted: string | null) =>
 
 const byTags = query((db, a: TagArgs, on) => {
   const [every, any, notEvery, notAny] = [a.every, a.any, a.notEvery, a.notAny].map(wanted => counted(on, wanted))
-  return filtered(db, a)
+  return filtered(db, a, on)
     .where(sql<boolean>`(${given(a.uuid)} is null or s.uuid = ${given(a.uuid)})`)
     .where(sql<boolean>`(${given(a.every)} is null or ${every!.has} = ${every!.of})`)
     .where(sql<boolean>`(${given(a.any)} is null or ${any!.has} > 0)`)
     .where(sql<boolean>`(${given(a.notEvery)} is null or ${notEvery!.has} < ${notEvery!.of})`)
     .where(sql<boolean>`(${given(a.notAny)} is null or ${notAny!.has} = 0)`)
 })
+const serversById = query((db, a: { ids: readonly ServerId[] }, on) =>
+  selectServers(db).where(on.isIn('s.id', a.ids, 'bigint')),
+)
 const idOf = query((db, a: { uuid: string }) =>
   db.selectFrom('servers').select(['id', 'project_id']).where('uuid', '=', a.uuid),
 )
 
 /** One more than `limit` when there are more. */
-export function* listServers(filter: ServerFilter, marker: string | null, limit: number): Read<Server[]> {
+export function* listServers(filter: ServerFilter, marker: string | null, limit: number): Read<ListedServer[]> {
   const { tags, ...rest } = filter
   const args = { ...rest, before: yield* markedBy(marker, filter), limit: limit + 1 }
   if (tags !== null) {
@@ -113,6 +126,20 @@ export function* listServers(filter: ServerFilter, marker: string | null, limit:
   if (filter.project !== null) return yield* all(byProject(args))
   return yield* all(everyServer(args))
 }
+
+interface ServerPage {
+  rows: RowsToRead<ServerId, Server>
+  /** The uuid of the last one, if there are more. */
+  marker: string | null
+}
+
+/** A page of servers. It ends early when they are large. */
+export function* pageOfServers(filter: ServerFilter, marker: string | null, limit: number): Read<ServerPage> {
+  const cut = onePage(yield* listServers(filter, marker, limit), limit)
+  return { rows: yield* readIfShort(cut, serversById), marker: cut.hasMore ? cut.page.at(-1)!.uuid : null }
+}
+
+export const serverParts = (store: Store, rows: ServerPage['rows']) => partsOf(store, rows, serversById)
 
 function* markedBy(marker: string | null, { project }: ServerFilter): Read<number> {
   if (marker === null) return Number.MAX_SAFE_INTEGER

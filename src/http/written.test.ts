@@ -22,7 +22,11 @@ const LENGTHS = [0, 1, 2, 1_000, 50_000]
 test('a list is the same in one piece and in many, whatever it is made of', async () => {
   for (const length of LENGTHS) {
     const items = Array.from({ length }, (_, i) => i)
-    const show = (i: number) => ({ name: `Größe "${i}"`, none: undefined, extra: new StoredJson(jsonText({ i }), MEMBERS) })
+    const show = (i: number) => ({
+      name: `Größe "${i}"`,
+      none: undefined,
+      extra: new StoredJson(jsonText({ i }), MEMBERS),
+    })
     const plain = items.map(i => ({ name: `Größe "${i}"`, extra: { i } }))
     const parts = [items.slice(0, 7), Promise.resolve(items.slice(7))]
     for (const things of [listed(items, show), items.map(show), readInParts(0, parts, show)]) {

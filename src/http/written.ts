@@ -9,7 +9,7 @@ type Shown = object | string
 type Texts = Generator<string | Buffer | Promise<unknown>, void, unknown>
 
 /** A list in an answer. Its items are shown when they are written, and its rows read when those before are written. */
-export class Listed {
+class Listed {
   /** About how many bytes it will have; 0 if nobody knows. */
   readonly bytes: number
   readonly texts: () => Texts

@@ -4,13 +4,27 @@ import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problems/problem.ts'
 import type { ChassisId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
+import type { Sized } from '../store/sized.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 
 export type Chassis = Selectable<Schema['chassis']>
 
 const byUuid = query((db, a: { uuid: string }) => db.selectFrom('chassis').selectAll().where('uuid', '=', a.uuid))
-const every = query((db, _: object) => db.selectFrom('chassis').selectAll().orderBy('id'))
+/** Chassis without their documents, for lists. */
+type ListedChassis = Omit<Chassis, 'extra'> & Sized<ChassisId>
+const every = query((db, _: object, on) =>
+  db
+    .selectFrom('chassis')
+    .select(['id', 'uuid', 'description', 'created_at', 'updated_at', on.bytes('extra').as('bytes')])
+    .orderBy('id'),
+)
+export const chassisById = query((db, a: { ids: readonly ChassisId[] }, on) =>
+  db
+    .selectFrom('chassis')
+    .selectAll()
+    .where(on.isIn('id', a.ids, 'bigint')),
+)
 const insert = command((db, a: Omit<Chassis, 'id' | 'updated_at'>) =>
   db.insertInto('chassis').values({
     uuid: a.uuid,
@@ -45,7 +59,7 @@ export function* chassisId(uuid: unknown): Read<ChassisId | null> {
   return found.id
 }
 
-export function* listChassis(): Read<Chassis[]> {
+export function* listChassis(): Read<ListedChassis[]> {
   return yield* all(every({}))
 }
 

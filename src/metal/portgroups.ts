@@ -4,6 +4,7 @@ import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problems/problem.ts'
 import type { NodeId, PortgroupId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
+import type { Sized } from '../store/sized.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import { type Access, inView, type View } from './access.ts'
@@ -32,7 +33,21 @@ const uuidInView = query((db, a: { uuid: string } & View) =>
 const nameInView = query((db, a: { name: string } & View) =>
   selectGroups(db).where('g.name', '=', a.name).where(inView(a)),
 )
-const groupsInView = query((db, a: View) => selectGroups(db).where(inView(a)).orderBy('g.id'))
+/** Port groups without their documents, for lists. */
+type ListedPortgroup = Omit<Portgroup, 'properties' | 'extra'> & Sized<PortgroupId>
+const groupsInView = query((db, a: View, on) =>
+  selectGroups(db)
+    .clearSelect()
+    .select(['g.id', 'g.uuid', 'g.node_id', 'g.name', 'g.address', 'g.mode', 'g.standalone_ports_supported'])
+    .select(['g.created_at', 'g.updated_at'])
+    .select(['n.uuid as node_uuid', 'n.owner as node_owner', 'n.lessee as node_lessee'])
+    .select(on.bytes('g.properties', 'g.extra').as('bytes'))
+    .where(inView(a))
+    .orderBy('g.id'),
+)
+export const portgroupsById = query((db, a: { ids: readonly PortgroupId[] }, on) =>
+  selectGroups(db).where(on.isIn('g.id', a.ids, 'bigint')),
+)
 const insert = command((db, a: Omit<PortgroupRow, 'id'>) =>
   db.insertInto('portgroups').values({
     uuid: a.uuid,
@@ -74,7 +89,7 @@ export function* findPortgroup(ident: string, { view, permit }: Access): Read<Po
   return found
 }
 
-export function* listPortgroups(view: View, of: { node?: NodeId; address?: string }): Read<Portgroup[]> {
+export function* listPortgroups(view: View, of: { node?: NodeId; address?: string }): Read<ListedPortgroup[]> {
   return (yield* all(groupsInView(view))).filter(
     group =>
       (of.node === undefined || group.node_id === of.node) &&

@@ -4,7 +4,8 @@ import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problems/problem.ts'
 import type { NodeId, PortgroupId, PortId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
-import { command, query } from '../store/statement.ts'
+import type { Sized } from '../store/sized.ts'
+import { command, query, type Tools } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import { type Access, EVERYTHING, inView, type View } from './access.ts'
 import { lockNodeById } from './nodes/rows.ts'
@@ -31,15 +32,27 @@ const portByName = query((db, a: { name: string }) => selectPorts(db).where('p.n
 const portInView = query((db, a: { uuid: string } & View) =>
   selectPorts(db).where('p.uuid', '=', a.uuid).where(inView(a)),
 )
-const portsInView = query((db, a: View) => selectPorts(db).where(inView(a)).orderBy('p.id'))
-const portsWithAddress = query((db, a: { address: string } & View) =>
-  selectPorts(db).where('p.address', '=', a.address).where(inView(a)),
+/** Ports without their documents, for lists. */
+type ListedPort = Omit<Port, 'extra' | 'local_link_connection' | 'internal_info'> & Sized<PortId>
+const listed = (db: Kysely<Schema>, on: Tools) =>
+  selectPorts(db)
+    .clearSelect()
+    .select(['p.id', 'p.uuid', 'p.node_id', 'p.portgroup_id', 'p.address', 'p.name', 'p.pxe_enabled', 'p.is_smartnic'])
+    .select(['p.physical_network', 'p.created_at', 'p.updated_at'])
+    .select(['n.uuid as node_uuid', 'n.owner as node_owner', 'n.lessee as node_lessee', 'g.uuid as portgroup_uuid'])
+    .select(on.bytes('p.extra', 'p.local_link_connection', 'p.internal_info').as('bytes'))
+export const portsById = query((db, a: { ids: readonly PortId[] }, on) =>
+  selectPorts(db).where(on.isIn('p.id', a.ids, 'bigint')),
 )
-const portsOfNode = query((db, a: { node: NodeId } & View) =>
-  selectPorts(db).where('p.node_id', '=', a.node).where(inView(a)).orderBy('p.id'),
+const portsInView = query((db, a: View, on) => listed(db, on).where(inView(a)).orderBy('p.id'))
+const portsWithAddress = query((db, a: { address: string } & View, on) =>
+  listed(db, on).where('p.address', '=', a.address).where(inView(a)),
 )
-const portsOfGroup = query((db, a: { group: PortgroupId } & View) =>
-  selectPorts(db).where('p.portgroup_id', '=', a.group).where(inView(a)).orderBy('p.id'),
+const portsOfNode = query((db, a: { node: NodeId } & View, on) =>
+  listed(db, on).where('p.node_id', '=', a.node).where(inView(a)).orderBy('p.id'),
+)
+const portsOfGroup = query((db, a: { group: PortgroupId } & View, on) =>
+  listed(db, on).where('p.portgroup_id', '=', a.group).where(inView(a)).orderBy('p.id'),
 )
 /** The columns that may change after creation. */
 const mutable = (a: Omit<PortRow, 'id'>) => ({
@@ -80,7 +93,7 @@ interface PortFilters {
 }
 
 /** The ports in view that pass all the filters. */
-export function* listPorts(view: View, of: PortFilters): Read<Port[]> {
+export function* listPorts(view: View, of: PortFilters): Read<ListedPort[]> {
   const found = yield* all(mostSelective(view, of))
   return found.filter(
     port =>

@@ -5,6 +5,7 @@ import { problem } from '../problems/problem.ts'
 import { jsonIn, OBJECTS } from '../shared/json.ts'
 import type { DeployTemplateId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
+import type { Sized } from '../store/sized.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import type { WantedStep } from './drivers/port.ts'
@@ -20,7 +21,20 @@ const byName = query((db, a: { name: string }) =>
 const named = query((db, a: { names: readonly string[] }, on) =>
   db.selectFrom('deploy_templates').selectAll().where(on.isIn('name', a.names)).orderBy('name'),
 )
-const every = query((db, _: object) => db.selectFrom('deploy_templates').selectAll().orderBy('id'))
+/** Templates without their documents, for lists. */
+type ListedTemplate = Omit<DeployTemplate, 'steps' | 'extra'> & Sized<DeployTemplateId>
+const every = query((db, _: object, on) =>
+  db
+    .selectFrom('deploy_templates')
+    .select(['id', 'uuid', 'name', 'created_at', 'updated_at', on.bytes('steps', 'extra').as('bytes')])
+    .orderBy('id'),
+)
+export const templatesById = query((db, a: { ids: readonly DeployTemplateId[] }, on) =>
+  db
+    .selectFrom('deploy_templates')
+    .selectAll()
+    .where(on.isIn('id', a.ids, 'bigint')),
+)
 const insert = command((db, a: Omit<DeployTemplate, 'id'>) =>
   db.insertInto('deploy_templates').values({
     uuid: a.uuid,
@@ -46,7 +60,7 @@ export function* findTemplate(ident: string): Read<DeployTemplate> {
   return found
 }
 
-export function* listTemplates(): Read<DeployTemplate[]> {
+export function* listTemplates(): Read<ListedTemplate[]> {
   return yield* all(every({}))
 }
 

@@ -4,7 +4,8 @@ import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problems/problem.ts'
 import type { NodeId, VolumeConnectorId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
-import { command, query } from '../store/statement.ts'
+import type { Sized } from '../store/sized.ts'
+import { command, query, type Tools } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import { type Access, inView, type View } from './access.ts'
 import { lockPoweredOff } from './volumes.ts'
@@ -30,9 +31,20 @@ const byConnector = query((db, a: { type: string; connector: string }) =>
   select(db).where('v.type', '=', a.type).where('v.connector_id', '=', a.connector),
 )
 const uuidInView = query((db, a: { uuid: string } & View) => select(db).where('v.uuid', '=', a.uuid).where(inView(a)))
-const everyInView = query((db, a: View) => select(db).where(inView(a)).orderBy('v.id'))
-const ofNode = query((db, a: { node: NodeId } & View) =>
-  select(db).where('v.node_id', '=', a.node).where(inView(a)).orderBy('v.id'),
+/** Without their documents, for lists. */
+type ListedVolumeConnector = Omit<VolumeConnector, 'extra'> & Sized<VolumeConnectorId>
+const listed = (db: Kysely<Schema>, on: Tools) =>
+  select(db)
+    .clearSelect()
+    .select(['v.id', 'v.uuid', 'v.node_id', 'v.type', 'v.connector_id', 'v.created_at', 'v.updated_at'])
+    .select(['n.uuid as node_uuid', 'n.owner as node_owner', 'n.lessee as node_lessee'])
+    .select(on.bytes('v.extra').as('bytes'))
+export const connectorsById = query((db, a: { ids: readonly VolumeConnectorId[] }, on) =>
+  select(db).where(on.isIn('v.id', a.ids, 'bigint')),
+)
+const everyInView = query((db, a: View, on) => listed(db, on).where(inView(a)).orderBy('v.id'))
+const ofNode = query((db, a: { node: NodeId } & View, on) =>
+  listed(db, on).where('v.node_id', '=', a.node).where(inView(a)).orderBy('v.id'),
 )
 const insert = command((db, a: Omit<ConnectorRow, 'id'>) =>
   db.insertInto('volume_connectors').values({
@@ -60,7 +72,7 @@ export function* findConnector(uuid: string, { view, permit }: Access): Read<Vol
   return found
 }
 
-export function* listVolumeConnectors(view: View, node?: NodeId): Read<VolumeConnector[]> {
+export function* listVolumeConnectors(view: View, node?: NodeId): Read<ListedVolumeConnector[]> {
   return yield* all(node === undefined ? everyInView(view) : ofNode({ node, ...view }))
 }
 

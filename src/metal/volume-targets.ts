@@ -5,7 +5,8 @@ import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problems/problem.ts'
 import type { NodeId, VolumeTargetId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
-import { command, query } from '../store/statement.ts'
+import type { Sized } from '../store/sized.ts'
+import { command, query, type Tools } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import { type Access, inView, type View } from './access.ts'
 import { lockPoweredOff } from './volumes.ts'
@@ -29,9 +30,29 @@ const byIndex = query((db, a: { node: NodeId; index: number }) =>
   select(db).where('v.node_id', '=', a.node).where('v.boot_index', '=', a.index),
 )
 const uuidInView = query((db, a: { uuid: string } & View) => select(db).where('v.uuid', '=', a.uuid).where(inView(a)))
-const everyInView = query((db, a: View) => select(db).where(inView(a)).orderBy('v.id'))
-const ofNode = query((db, a: { node: NodeId } & View) =>
-  select(db).where('v.node_id', '=', a.node).where(inView(a)).orderBy('v.id'),
+/** Without their documents, for lists. */
+type ListedVolumeTarget = Omit<VolumeTarget, 'properties' | 'extra'> & Sized<VolumeTargetId>
+const listed = (db: Kysely<Schema>, on: Tools) =>
+  select(db)
+    .clearSelect()
+    .select([
+      'v.id',
+      'v.uuid',
+      'v.node_id',
+      'v.volume_type',
+      'v.volume_id',
+      'v.boot_index',
+      'v.created_at',
+      'v.updated_at',
+    ])
+    .select(['n.uuid as node_uuid', 'n.owner as node_owner', 'n.lessee as node_lessee'])
+    .select(on.bytes('v.properties', 'v.extra').as('bytes'))
+export const targetsById = query((db, a: { ids: readonly VolumeTargetId[] }, on) =>
+  select(db).where(on.isIn('v.id', a.ids, 'bigint')),
+)
+const everyInView = query((db, a: View, on) => listed(db, on).where(inView(a)).orderBy('v.id'))
+const ofNode = query((db, a: { node: NodeId } & View, on) =>
+  listed(db, on).where('v.node_id', '=', a.node).where(inView(a)).orderBy('v.id'),
 )
 const insert = command((db, a: Omit<TargetRow, 'id'>) =>
   db.insertInto('volume_targets').values({
@@ -68,7 +89,7 @@ export function* findTarget(uuid: string, { view, permit }: Access): Read<Volume
   return found
 }
 
-export function* listVolumeTargets(view: View, node?: NodeId): Read<VolumeTarget[]> {
+export function* listVolumeTargets(view: View, node?: NodeId): Read<ListedVolumeTarget[]> {
   return yield* all(node === undefined ? everyInView(view) : ofNode({ node, ...view }))
 }
 

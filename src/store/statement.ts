@@ -213,6 +213,12 @@ export class Tools {
       : sql<string | null>`json_agg(${name})::text`
   }
 
+  /** How many bytes these texts have. Neither database reads them for it. */
+  bytes(...columns: readonly string[]) {
+    const sizes = columns.map(column => sql`coalesce(octet_length(${sql.ref(column)}), 0)`)
+    return sql<number>`${sql.join(sizes, sql` + `)}`
+  }
+
   greatest(a: Expression<number>, b: Expression<number>) {
     return sql<number>`${sql.raw(this.dialect === 'sqlite' ? 'max' : 'greatest')}(${a}, ${b})`
   }

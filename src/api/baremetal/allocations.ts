@@ -1,7 +1,7 @@
 // /v1/allocations
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
-import { type AllocationFilter, listAllocations, SORT_KEYS } from '../../metal/allocations/list.ts'
+import { type AllocationFilter, allocationParts, listAllocations, SORT_KEYS } from '../../metal/allocations/list.ts'
 import { keeperName, keptUntil } from '../../metal/allocations/keeping.ts'
 import { createAllocation } from '../../metal/allocations/lifecycle.ts'
 import * as allocations from '../../metal/allocations/rows.ts'
@@ -11,7 +11,8 @@ import { NOBODY } from '../../metal/nodes/provider.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
 import { requireTraitNames } from '../../metal/nodes/traits.ts'
 import { Problem, problem } from '../../problems/problem.ts'
-import { MEMBERS, shownIn, TEXTS } from '../../shared/json.ts'
+import { MEMBERS, TEXTS, StoredJson } from '../../shared/json.ts'
+import { readInParts } from '../../http/written.ts'
 import type { Write } from '../../store/transaction.ts'
 import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
@@ -70,9 +71,9 @@ export function shownAllocation(row: Shown, { base, has, context }: MetalRequest
     resource_class: row.resource_class,
     state: row.state,
     last_error: row.last_error,
-    traits: shownIn(row.traits, TEXTS),
-    candidate_nodes: shownIn(row.candidate_nodes, TEXTS),
-    extra: shownIn(row.extra, MEMBERS),
+    traits: new StoredJson(row.traits, TEXTS),
+    candidate_nodes: new StoredJson(row.candidate_nodes, TEXTS),
+    extra: new StoredJson(row.extra, MEMBERS),
     owner: row.owner,
     expires_at: shownTime(row.expires_at),
     wait_until: shownTime(row.wait_until),
@@ -282,15 +283,15 @@ export async function listAllAllocations(request: MetalRequest): Promise<Answer>
   const paging = parsePaging(given, SORT_KEYS)
   const choose = chosenFields(request, given.get('fields'))
   const filter = filterOf(given)
-  const rows = await context.store.read(function* () {
+  const { rows, marker } = await context.store.read(function* () {
     const node = given.get('node')
     const node_uuid = node === undefined ? null : yield* nodeUuid(node, request.access())
     return yield* listAllocations({ ...filter, node_uuid }, paging, request.access())
   })
-  const page = rows.slice(0, paging.limit)
-  const body: Json = { allocations: page.map(row => choose(shownAllocation(row, request))) }
-  if (rows.length > page.length) body['next'] = nextLink(request, 'allocations', paging.limit, page.at(-1)!.uuid)
-  return { status: 200, body }
+  const parts = allocationParts(context.store, rows)
+  const shown = readInParts(rows.bytes, parts, row => choose(shownAllocation(row, request)))
+  const next = marker === null ? {} : { next: nextLink(request, 'allocations', paging.limit, marker) }
+  return { status: 200, body: { allocations: shown, ...next } }
 }
 
 function filterOf(given: ReadonlyMap<string, string>): Omit<AllocationFilter, 'node_uuid'> {

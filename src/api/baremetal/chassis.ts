@@ -5,13 +5,14 @@ import {
   createChassis,
   deleteChassis,
   findChassis,
+  chassisById,
   listChassis,
 } from '../../metal/chassis.ts'
 import { uuidOr } from '../../metal/nodes/lifecycle.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import type { Operation } from '../operation.ts'
 import { Document, orNull, TextOrNull, Uuid } from '../shapes.ts'
-import { jsonIn, MEMBERS, shownIn } from '../../shared/json.ts'
+import { jsonIn, MEMBERS, StoredJson } from '../../shared/json.ts'
 import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import type { Answer, MetalRequest } from './request.ts'
@@ -28,7 +29,7 @@ const chassis = c.resourceOf<Chassis>(
   {
     uuid: [Uuid, row => row.uuid],
     description: [TextOrNull, row => row.description],
-    extra: [Document, row => shownIn(row.extra, MEMBERS)],
+    extra: [Document, row => new StoredJson(row.extra, MEMBERS)],
     created_at: [Time, row => shownTime(row.created_at)],
     updated_at: [orNull(Time), row => shownTime(row.updated_at)],
     links: [Links, ({ uuid }, { base }) => linksTo(base, `chassis/${uuid}`)],
@@ -54,7 +55,7 @@ listChassisInDetail.operation = {
 async function list(request: MetalRequest, path: string, detailed: boolean): Promise<Answer> {
   request.parameters(PARAMETERS)
   const rows = await request.context.store.read(listChassis)
-  return c.shownList(chassis, rows, request, path, detailed)
+  return c.shownList(chassis, { all: rows, rowsById: chassisById }, request, path, detailed)
 }
 
 showChassis.operation = {

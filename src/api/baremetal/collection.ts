@@ -9,6 +9,8 @@ import { problem } from '../../problems/problem.ts'
 import type { Form } from '../operation.ts'
 import { Document, Flag, FlagWord, from, named, oneOf, orNull, Text, Uuid } from '../shapes.ts'
 import { type JsonText, jsonText } from '../../shared/json.ts'
+import { readInParts } from '../../http/written.ts'
+import { onePage, partsOf, type RowsById, type Sized } from '../../store/sized.ts'
 import { nextLink, pageOf, pagingOf, parsePaging } from './paging.ts'
 import { type Answer, flagParameter, type MetalRequest, type Parameters, parametersOf } from './request.ts'
 import { since, type Word } from './versions.ts'
@@ -17,7 +19,7 @@ import { Type } from '../../shared/type.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
-interface Resource<Row extends { uuid: string }> {
+interface Resource<Row> {
   /** Its name in lists, such as `ports`. */
   name: string
   short: readonly string[]
@@ -38,7 +40,7 @@ const DETAIL: Word = 'detailParameter'
 type Field<Row> = readonly [shape: TSchema, show: (row: Row, request: MetalRequest) => unknown, needs?: Word]
 
 /** A resource, with one line for each field. */
-export function resourceOf<Row extends { uuid: string }>(
+export function resourceOf<Row>(
   title: string,
   about: Omit<Resource<Row>, 'show' | 'shape'>,
   fields: Readonly<Record<string, Field<Row>>>,
@@ -87,33 +89,46 @@ export const listShape = (name: string, item: TSchema, more: TProperties = {}) =
   Type.Object({ [name]: Type.Array(item), next: Type.Optional(Text), ...more })
 
 /** One resource, with the selected fields. */
-export function shownOne<Row extends { uuid: string }>(resource: Resource<Row>, row: Row, request: MetalRequest): Json {
+export function shownOne<Row>(resource: Resource<Row>, row: Row, request: MetalRequest): Json {
   const fields = request.parameters(FIELDS_PARAMETER).get('fields')
   const all = resource.show(row, request)
   return fields === undefined ? all : picked(all, fieldsOf(fields, fieldNames(resource), request))
 }
 
-export function shownList<Row extends { uuid: string }>(
+/** What a list is about: all that match, without their documents, and how the rows of some are read. */
+interface Found<Id extends number, Row extends { id: Id }> {
+  all: readonly (Sized<Id> & { uuid: string })[]
+  /** Null when they are whole already. */
+  rowsById: RowsById<Id, Row> | null
+}
+
+/** A page of what was found. It ends early when its rows are large. */
+export function shownList<Id extends number, Row extends { id: Id }>(
   resource: Resource<Row>,
-  rows: readonly Row[],
+  { all, rowsById }: Found<Id, Row>,
   request: MetalRequest,
   path: string,
   detailed: boolean,
 ): Answer {
   const given = new Map(request.query)
   const paging = parsePaging(given, ['id', ...resource.sortKeys], resource.isNamed)
-  const { page, more } = pageOf(rows, paging)
+  const { page: asked, more } = pageOf(all, paging)
+  const { page, hasMore, bytes } = onePage(asked, paging.limit)
   const detail = given.get('detail')
   if (detail !== undefined && !request.has[resource.detailSince ?? DETAIL]) throw refuse('Unknown parameter detail.')
   const isDetail = detailed || (detail !== undefined && flagParameter('detail', detail))
   const fields = given.get('fields')
   if (isDetail && fields !== undefined) throw refuse("Can't fetch a subset of fields with 'detail' set")
   const names = fields === undefined ? resource.short : fieldsOf(fields, fieldNames(resource), request)
-  const shown = page.map(row => {
-    const all = resource.show(row, request)
-    return isDetail ? all : picked(all, names)
+  const parts =
+    rowsById === null
+      ? [page as unknown as Row[]]
+      : partsOf(request.context.store, { keys: page, bytes, rows: null }, rowsById)
+  const shown = readInParts(bytes, parts, row => {
+    const fields = resource.show(row, request)
+    return isDetail ? fields : picked(fields, names)
   })
-  if (!more) return { status: 200, body: { [resource.name]: shown } }
+  if (!more && !hasMore) return { status: 200, body: { [resource.name]: shown } }
   const next = nextLink(request, path, paging.limit, page.at(-1)!.uuid)
   return { status: 200, body: { [resource.name]: shown, next } }
 }

@@ -45,7 +45,8 @@ listAllConductors.operation = {
 export async function listAllConductors(request: MetalRequest): Promise<Answer> {
   request.parameters(PARAMETERS)
   const rows = await request.context.store.read(listConductors)
-  return c.shownList(conductors, rows.map(named), request, 'conductors', false)
+  const all = rows.map(row => ({ ...named(row), bytes: row.drivers.length }))
+  return c.shownList(conductors, { all, rowsById: null }, request, 'conductors', false)
 }
 
 showConductor.operation = {

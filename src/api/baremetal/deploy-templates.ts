@@ -9,10 +9,11 @@ import {
   type DeployTemplate,
   findTemplate,
   listTemplates,
+  templatesById,
   saveTemplate,
 } from '../../metal/templates.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn, jsonText, MEMBERS, OBJECTS, shownIn } from '../../shared/json.ts'
+import { jsonIn, jsonText, MEMBERS, OBJECTS, StoredJson } from '../../shared/json.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Operation } from '../operation.ts'
 import { Count, Document, named, oneOf, orNull, Text, Uuid } from '../shapes.ts'
@@ -66,8 +67,8 @@ const templates = c.resourceOf<DeployTemplate>(
   {
     uuid: [Uuid, template => template.uuid],
     name: [Text, template => template.name],
-    steps: [Type.Array(Step), template => shownIn(template.steps, OBJECTS)],
-    extra: [Document, template => shownIn(template.extra, MEMBERS)],
+    steps: [Type.Array(Step), template => new StoredJson(template.steps, OBJECTS)],
+    extra: [Document, template => new StoredJson(template.extra, MEMBERS)],
     created_at: [Time, template => shownTime(template.created_at)],
     updated_at: [orNull(Time), template => shownTime(template.updated_at)],
     links: [Links, ({ uuid }, { base }) => linksTo(base, `deploy_templates/${uuid}`)],
@@ -85,7 +86,7 @@ listDeployTemplates.operation = {
 export async function listDeployTemplates(request: MetalRequest): Promise<Answer> {
   request.parameters(PARAMETERS)
   const rows = await request.context.store.read(listTemplates)
-  return c.shownList(templates, rows, request, 'deploy_templates', false)
+  return c.shownList(templates, { all: rows, rowsById: templatesById }, request, 'deploy_templates', false)
 }
 
 showDeployTemplate.operation = {

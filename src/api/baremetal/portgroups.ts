@@ -8,6 +8,7 @@ import {
   deletePortgroup,
   findPortgroup,
   listPortgroups,
+  portgroupsById,
   type Portgroup,
   type PortgroupRow,
   savePortgroup,
@@ -15,7 +16,7 @@ import {
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { Document, Flag, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
-import { jsonIn, MEMBERS, shownIn } from '../../shared/json.ts'
+import { jsonIn, MEMBERS, StoredJson } from '../../shared/json.ts'
 import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
@@ -55,8 +56,8 @@ const portgroups = c.resourceOf<Portgroup>(
     node_uuid: [Uuid, group => group.node_uuid],
     mode: [Text, group => group.mode],
     standalone_ports_supported: [Flag, group => group.standalone_ports_supported === 1],
-    properties: [Document, group => shownIn(group.properties, MEMBERS)],
-    extra: [Document, group => shownIn(group.extra, MEMBERS)],
+    properties: [Document, group => new StoredJson(group.properties, MEMBERS)],
+    extra: [Document, group => new StoredJson(group.extra, MEMBERS)],
     internal_info: [Document, () => ({})],
     created_at: [Time, group => shownTime(group.created_at)],
     updated_at: [orNull(Time), group => shownTime(group.updated_at)],
@@ -90,7 +91,7 @@ async function list(request: MetalRequest, path: string, detailed: boolean): Pro
       ...(address !== undefined && { address: c.macOf(address) ?? address }),
     })
   })
-  return c.shownList(portgroups, rows, request, path, detailed)
+  return c.shownList(portgroups, { all: rows, rowsById: portgroupsById }, request, path, detailed)
 }
 
 const NODE_PARAMETERS = c.listParameters(portgroups)
@@ -108,7 +109,7 @@ export async function listPortgroupsOfNode(request: MetalRequest): Promise<Answe
   const rows = await request.context.store.read(function* () {
     return yield* listPortgroups(access.view, { node: (yield* findNode(ident, access)).id })
   })
-  return c.shownList(portgroups, rows, request, `nodes/${ident}/portgroups`, false)
+  return c.shownList(portgroups, { all: rows, rowsById: portgroupsById }, request, `nodes/${ident}/portgroups`, false)
 }
 
 showPortgroup.operation = {

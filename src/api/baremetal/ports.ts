@@ -4,10 +4,19 @@ import type { Access } from '../../metal/access.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
 import { findPortgroup } from '../../metal/portgroups.ts'
-import { createPort, deletePort, findPort, listPorts, type Port, type PortRow, savePort } from '../../metal/ports.ts'
+import {
+  createPort,
+  deletePort,
+  findPort,
+  listPorts,
+  type Port,
+  type PortRow,
+  portsById,
+  savePort,
+} from '../../metal/ports.ts'
 import { uuidOr } from '../../metal/nodes/lifecycle.ts'
 import { Problem, problem } from '../../problems/problem.ts'
-import { EMPTY, jsonIn, MEMBERS, shownIn } from '../../shared/json.ts'
+import { EMPTY, jsonIn, MEMBERS, StoredJson } from '../../shared/json.ts'
 import type { Read } from '../../store/transaction.ts'
 import type { Operation } from '../operation.ts'
 import { Document, Flag, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
@@ -53,13 +62,13 @@ const ports = c.resourceOf<Port>(
     uuid: [Uuid, port => port.uuid],
     address: [Text, port => port.address],
     node_uuid: [Uuid, port => port.node_uuid],
-    extra: [Document, port => shownIn(port.extra, MEMBERS)],
+    extra: [Document, port => new StoredJson(port.extra, MEMBERS)],
     name: [TextOrNull, port => port.name, 'portNames'],
-    internal_info: [Document, port => shownIn(port.internal_info, MEMBERS), 'portInternalInfo'],
+    internal_info: [Document, port => new StoredJson(port.internal_info, MEMBERS), 'portInternalInfo'],
     created_at: [Time, port => shownTime(port.created_at)],
     updated_at: [orNull(Time), port => shownTime(port.updated_at)],
     pxe_enabled: [Flag, port => port.pxe_enabled === 1, 'portNetwork'],
-    local_link_connection: [Document, port => shownIn(port.local_link_connection, MEMBERS), 'portNetwork'],
+    local_link_connection: [Document, port => new StoredJson(port.local_link_connection, MEMBERS), 'portNetwork'],
     portgroup_uuid: [orNull(Uuid), port => port.portgroup_uuid, 'nodePortgroups'],
     physical_network: [TextOrNull, port => port.physical_network, 'physicalNetwork'],
     is_smartnic: [Flag, port => port.is_smartnic === 1, 'smartnic'],
@@ -96,7 +105,7 @@ async function list(request: MetalRequest, path: string, detailed: boolean): Pro
       ...(address !== undefined && { address: c.macOf(address)! }),
     })
   })
-  return c.shownList(ports, rows, request, path, detailed)
+  return c.shownList(ports, { all: rows, rowsById: portsById }, request, path, detailed)
 }
 
 const NODE_PARAMETERS = c.listParameters(ports)
@@ -114,7 +123,7 @@ export async function listPortsOfNode(request: MetalRequest): Promise<Answer> {
   const rows = await request.context.store.read(function* () {
     return yield* listPorts(access.view, { node: (yield* findNode(ident, access)).id })
   })
-  return c.shownList(ports, rows, request, `nodes/${ident}/ports`, false)
+  return c.shownList(ports, { all: rows, rowsById: portsById }, request, `nodes/${ident}/ports`, false)
 }
 
 listPortsOfGroup.operation = {
@@ -130,7 +139,7 @@ export async function listPortsOfGroup(request: MetalRequest): Promise<Answer> {
   const rows = await request.context.store.read(function* () {
     return yield* listPorts(access.view, { group: (yield* findPortgroup(ident, access)).id })
   })
-  return c.shownList(ports, rows, request, `portgroups/${ident}/ports`, false)
+  return c.shownList(ports, { all: rows, rowsById: portsById }, request, `portgroups/${ident}/ports`, false)
 }
 
 showPort.operation = {

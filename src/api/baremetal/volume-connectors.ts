@@ -4,6 +4,7 @@ import { uuidOr } from '../../metal/nodes/lifecycle.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
 import {
   changeConnector,
+  connectorsById,
   CONNECTOR_TYPES,
   type ConnectorRow,
   createConnector,
@@ -13,7 +14,7 @@ import {
   type VolumeConnector,
 } from '../../metal/volume-connectors.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn, MEMBERS, shownIn } from '../../shared/json.ts'
+import { jsonIn, MEMBERS, StoredJson } from '../../shared/json.ts'
 import type { Operation } from '../operation.ts'
 import { Document, oneOf, orNull, Text, Uuid } from '../shapes.ts'
 import * as c from './collection.ts'
@@ -50,7 +51,7 @@ const connectors = c.resourceOf<VolumeConnector>(
     node_uuid: [Uuid, connector => connector.node_uuid],
     type: [Text, connector => connector.type],
     connector_id: [Text, connector => connector.connector_id],
-    extra: [Document, connector => shownIn(connector.extra, MEMBERS)],
+    extra: [Document, connector => new StoredJson(connector.extra, MEMBERS)],
     created_at: [Time, connector => shownTime(connector.created_at)],
     updated_at: [orNull(Time), connector => shownTime(connector.updated_at)],
     links: [Links, ({ uuid }, { base }) => linksTo(base, `volume/connectors/${uuid}`)],
@@ -72,7 +73,7 @@ export async function listConnectors(request: MetalRequest): Promise<Answer> {
   const rows = await request.context.store.read(function* () {
     return yield* listVolumeConnectors(access.view, node === undefined ? node : (yield* findNode(node, access)).id)
   })
-  return c.shownList(connectors, rows, request, 'volume/connectors', false)
+  return c.shownList(connectors, { all: rows, rowsById: connectorsById }, request, 'volume/connectors', false)
 }
 
 const NODE_PARAMETERS = c.listParameters(connectors)
@@ -90,7 +91,13 @@ export async function listConnectorsOfNode(request: MetalRequest): Promise<Answe
   const rows = await request.context.store.read(function* () {
     return yield* listVolumeConnectors(access.view, (yield* findNode(ident, access)).id)
   })
-  return c.shownList(connectors, rows, request, `nodes/${ident}/volume/connectors`, false)
+  return c.shownList(
+    connectors,
+    { all: rows, rowsById: connectorsById },
+    request,
+    `nodes/${ident}/volume/connectors`,
+    false,
+  )
 }
 
 showConnector.operation = {

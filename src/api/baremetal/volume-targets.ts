@@ -8,11 +8,12 @@ import {
   deleteTarget,
   findTarget,
   listVolumeTargets,
+  targetsById,
   type TargetRow,
   type VolumeTarget,
 } from '../../metal/volume-targets.ts'
 import { problem } from '../../problems/problem.ts'
-import { jsonIn, type JsonText, MEMBERS, shownIn } from '../../shared/json.ts'
+import { jsonIn, type JsonText, MEMBERS, shownIn, StoredJson } from '../../shared/json.ts'
 import type { Operation } from '../operation.ts'
 import { Count, Document, orNull, Text, Uuid } from '../shapes.ts'
 import * as c from './collection.ts'
@@ -66,7 +67,7 @@ const targets = c.resourceOf<VolumeTarget>(
     volume_id: [Text, target => target.volume_id],
     boot_index: [Count, target => target.boot_index],
     properties: [Document, (target, request) => shownProperties(target, request)],
-    extra: [Document, target => shownIn(target.extra, MEMBERS)],
+    extra: [Document, target => new StoredJson(target.extra, MEMBERS)],
     created_at: [Time, target => shownTime(target.created_at)],
     updated_at: [orNull(Time), target => shownTime(target.updated_at)],
     links: [Links, ({ uuid }, { base }) => linksTo(base, `volume/targets/${uuid}`)],
@@ -95,7 +96,7 @@ export async function listTargets(request: MetalRequest): Promise<Answer> {
   const rows = await request.context.store.read(function* () {
     return yield* listVolumeTargets(access.view, node === undefined ? node : (yield* findNode(node, access)).id)
   })
-  return c.shownList(targets, rows, request, 'volume/targets', false)
+  return c.shownList(targets, { all: rows, rowsById: targetsById }, request, 'volume/targets', false)
 }
 
 const NODE_PARAMETERS = c.listParameters(targets)
@@ -113,7 +114,7 @@ export async function listTargetsOfNode(request: MetalRequest): Promise<Answer> 
   const rows = await request.context.store.read(function* () {
     return yield* listVolumeTargets(access.view, (yield* findNode(ident, access)).id)
   })
-  return c.shownList(targets, rows, request, `nodes/${ident}/volume/targets`, false)
+  return c.shownList(targets, { all: rows, rowsById: targetsById }, request, `nodes/${ident}/volume/targets`, false)
 }
 
 showTarget.operation = {

@@ -90,7 +90,7 @@ async function list(request: ComputeRequest, path: string, show: typeof summary)
     if (marker !== null) yield* requireMarker(marker, filter)
     return yield* listFlavors(filter, marker ?? '', limit)
   })
-  const links = nextLinks(request, path, { rows, limit, marker: ({ id }) => id })
+  const links = nextLinks(request, path, { limit, marker: rows.length > limit ? rows[limit - 1]!.id : null })
   const flavors = rows.slice(0, limit).map(flavor => show(request, flavor))
   return { status: 200, body: { flavors, ...(links && { flavors_links: links }) } }
 }

@@ -102,7 +102,7 @@ async function list(request: ComputeRequest, path: string, show: Show): Promise<
   if (!request.has.hypervisorPages) return { status: 200, body: { hypervisors: shown(found) } }
   const limit = limitOf(request, limits.serverPageMax)
   const rows = found.slice(startOf(request, found)).slice(0, limit + 1)
-  const links = nextLinks(request, path, { rows, limit, marker: ({ id }) => String(id) })
+  const links = nextLinks(request, path, { limit, marker: rows.length > limit ? String(rows[limit - 1]!.id) : null })
   const hypervisors = shown(rows.slice(0, limit))
   return { status: 200, body: { hypervisors, ...(links && { hypervisors_links: links }) } }
 }

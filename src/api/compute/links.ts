@@ -43,15 +43,17 @@ export function limitOf(request: ComputeRequest, max: number): number {
   return Math.min(Number(given) || max, max)
 }
 
+interface PageEnd {
+  limit: number
+  /** The last one of the page, if there are more. */
+  marker: string | null
+}
+
 /** The link to the next page, with the same query; null on the last page. */
-export function nextLinks<Row>(
-  request: ComputeRequest,
-  path: string,
-  { rows, limit, marker }: { rows: readonly Row[]; limit: number; marker: (row: Row) => string },
-): Link[] | null {
-  if (rows.length <= limit) return null
+export function nextLinks(request: ComputeRequest, path: string, { limit, marker }: PageEnd): Link[] | null {
+  if (marker === null) return null
   const next = new URLSearchParams(request.query)
-  next.set('marker', marker(rows[limit - 1]!))
+  next.set('marker', marker)
   if (limit < limits.serverPageMax) next.set('limit', String(limit))
   return [{ rel: 'next', href: `${request.base}/v2.1/${path}?${next.toString()}` }]
 }

@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox'
 import { vmState } from '../../compute/moves.ts'
 import type { Server } from '../../compute/servers.ts'
 import { byName, Count, from, Links, named, oneOf, orNull, Text, TextOrNull } from '../shapes.ts'
-import { shownIn, TEXTS, WORDS } from '../../shared/json.ts'
+import { shownIn, TEXTS, WORDS, StoredJson } from '../../shared/json.ts'
 import { bookmark, linksTo, ShownRecordTime, shownRecordTime, ShownTime, shownTime } from './links.ts'
 import type { ComputeRequest } from './request.ts'
 import { ZONE } from './services.ts'
@@ -38,7 +38,7 @@ export function detail(request: ComputeRequest, server: Server): object {
     status: task === 'migrating' ? 'MIGRATING' : status,
     tenant_id: server.project_id,
     user_id: server.user_id,
-    metadata: shownIn(server.metadata, WORDS),
+    metadata: new StoredJson(server.metadata, WORDS),
     hostId: hostId(server),
     image:
       server.image_id === null ? '' : { id: server.image_id, links: bookmark(request, `images/${server.image_id}`) },

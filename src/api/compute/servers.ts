@@ -1,7 +1,8 @@
 // /servers
 import type { TSchema } from 'typebox'
-import { listServers } from '../../compute/server-list.ts'
+import { pageOfServers, serverParts } from '../../compute/server-list.ts'
 import { deleteServer, findServer, lockServer, saveServer, type Server } from '../../compute/servers.ts'
+import { readInParts } from '../../http/written.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
@@ -35,9 +36,10 @@ listServersInDetail.operation = {
 async function list(request: ComputeRequest, path: string, show: Show): Promise<Answer> {
   const limit = limitOf(request, limits.serverPageMax)
   const filter = parseServerQuery(request)
-  const rows = await request.context.store.read(() => listServers(filter, request.parameter('marker'), limit))
-  const links = nextLinks(request, path, { rows, limit, marker: ({ uuid }) => uuid })
-  const servers = rows.slice(0, limit).map(server => show(request, server))
+  const { store } = request.context
+  const { rows, marker } = await store.read(() => pageOfServers(filter, request.parameter('marker'), limit))
+  const links = nextLinks(request, path, { limit, marker })
+  const servers = readInParts(rows.bytes, serverParts(store, rows), server => show(request, server))
   return { status: 200, body: { servers, ...(links && { servers_links: links }) } }
 }
 
