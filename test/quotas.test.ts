@@ -67,6 +67,33 @@ eachReservation('quotas', api => {
     assert.equal(said(await hold(project, last!)), full)
   })
 
+  void test('large texts have a limit from the beginning, counted over all that the project stores', async () => {
+    const [project, other] = [newProject(), newProject()]
+    const extra = (kib: number) => ({ text: 'x'.repeat(kib * 1_024) })
+    const store = (kib: number, owner = project) =>
+      allocate(owner, { resource_class: 'no-such-class', extra: extra(kib) })
+    assert.deepEqual((await show(project))['stored_mib'], { name: 'stored_mib', max: 16, used: 0, is_default: true })
+    await set(project, { stored_mib: 1 })
+    // What is small is not counted.
+    for (let i = 0; i < 3; i++) expectStatus(await store(3), 201)
+    assert.equal((await show(project))['stored_mib']!.used, 0)
+    const some = []
+    for (let i = 0; i < 4; i++) some.push(expectStatus(await store(250), 201).body.uuid)
+    const over = 'Quota exceeded for stored_mib: Requested 0.1, but already used 1 of 1 stored_mib'
+    assert.equal(said(await store(100)), over)
+    const small = expectStatus(await store(1), 201).body.uuid
+    const patch = [{ op: 'replace', path: '/extra', value: extra(100) }]
+    assert.equal(said(await metal.patch(`/v1/allocations/${small}`, patch, { ...NEWEST, ...admin(project) })), over)
+    // Others have their own, and what is given back is free again.
+    expectStatus(await store(100, other), 201)
+    await metal.settled(some[0])
+    expectStatus(await metal.del(`/v1/allocations/${some[0]}`, NEWEST), 204)
+    expectStatus(await store(100), 201)
+    await set(project, { stored_mib: -1 })
+    expectStatus(await store(250), 201)
+    expectStatus(await store(250), 201)
+  })
+
   void test('what found no node counts no more, and is counted again when it is tried again', async () => {
     const [project, nowhere] = [newProject(), newClass()]
     await set(project, { nodes: 1 })
@@ -279,7 +306,7 @@ eachReservation('quotas', api => {
       api.tryLease([instances({ resource_properties: only })], { from: 600, to: 660 }, member(project))
     const shown = await set('default', { leases: 1 })
     assert.deepEqual(
-      shown.limits.filter(({ max }: Shown) => max !== null),
+      shown.limits.filter(({ name, max }: Shown) => max !== null && name !== 'stored_mib'),
       [{ name: 'leases', max: 1, used: null, is_default: true }],
     )
     await set(own, { leases: 2 })

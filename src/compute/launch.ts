@@ -3,6 +3,7 @@ import { claimBatch } from '../ledger/claims/batch.ts'
 import type { ClaimRequest, Resources } from '../ledger/claims/claim.ts'
 import { Problem, problem } from '../problems/problem.ts'
 import { vcpusOf } from '../quotas/usage.ts'
+import { kindsOf } from '../quotas/texts.ts'
 import { requireRoom, withinQuota } from '../quotas/within.ts'
 import { jsonText } from '../shared/json.ts'
 import type { Write } from '../store/transaction.ts'
@@ -82,23 +83,29 @@ async function launch(scheduling: Scheduling, request: ServerRequest, visibleTo:
   const place = await tryPlaces(scheduling, request.wish, { only: request.only, except: [] }, place => {
     const now = clock.now()
     return store.write(() =>
-      withinQuota({ project: request.project_id, kinds: ['servers', 'nodes'], now }, function* (): Write<boolean> {
-        yield* useFlavor(request.flavor_id, visibleTo)
-        if (request.reservation !== null) yield* useFlavor(request.reservation, request.project_id)
-        const server = newServer(request, now)
-        return place.isMetal
-          ? yield* deployServer(server, place.host, request.wish, drivers, now)
-          : yield* startServer(server, place, now)
-      }),
+      withinQuota(
+        { project: request.project_id, kinds: ['servers', 'nodes', ...kindsOf(request.metadata)], now },
+        function* (): Write<boolean> {
+          yield* useFlavor(request.flavor_id, visibleTo)
+          if (request.reservation !== null) yield* useFlavor(request.reservation, request.project_id)
+          const server = newServer(request, now)
+          return place.isMetal
+            ? yield* deployServer(server, place.host, request.wish, drivers, now)
+            : yield* startServer(server, place, now)
+        },
+      ),
     )
   })
   if (place) return place
   const now = clock.now()
   await store.write(() =>
-    withinQuota({ project: request.project_id, kinds: ['servers'], now }, function* (): Write<void> {
-      yield* useFlavor(request.flavor_id, visibleTo)
-      yield* addServer({ ...newServer(request, now), status: 'ERROR', fault: NOWHERE, fault_at: now })
-    }),
+    withinQuota(
+      { project: request.project_id, kinds: ['servers', ...kindsOf(request.metadata)], now },
+      function* (): Write<void> {
+        yield* useFlavor(request.flavor_id, visibleTo)
+        yield* addServer({ ...newServer(request, now), status: 'ERROR', fault: NOWHERE, fault_at: now })
+      },
+    ),
   )
   return null
 }

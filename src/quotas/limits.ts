@@ -4,8 +4,10 @@ import { limits as bounds } from '../shared/limits.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, type Read, runAll, type Write } from '../store/transaction.ts'
 
+/** MiB of large texts. */
+export const STORED = 'stored_mib'
 /** Limits on amounts. Nodes can also be limited by class: `nodes:gpu`. */
-export const COUNTED = ['nodes', 'instances', 'vcpus', 'leases', 'lease_hours'] as const
+export const COUNTED = ['nodes', 'instances', 'vcpus', 'leases', 'lease_hours', STORED] as const
 /** Limits on how long one hold, allocation or lease may last, in hours. */
 export const LONGEST = ['longest_hold_hours', 'longest_allocation_hours', 'longest_lease_hours'] as const
 export type Longest = (typeof LONGEST)[number]
@@ -73,6 +75,8 @@ export function limitsIn(
     if (!isDefault && project_id !== project) continue
     if (!isDefault || !found.has(name)) found.set(name, { max, isDefault })
   }
+  // The only limit that is there before anyone sets one.
+  if (!found.has(STORED)) found.set(STORED, { max: bounds.storedMibDefault, isDefault: true })
   for (const [name, { max }] of found) if (max === UNLIMITED) found.delete(name)
   return found
 }

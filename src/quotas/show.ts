@@ -14,7 +14,7 @@ export interface ShownLimit {
   isDefault: boolean
 }
 
-const EVERY_KIND: ReadonlySet<Kind> = new Set(['nodes', 'servers', 'leases'])
+const EVERY_KIND: ReadonlySet<Kind> = new Set(['nodes', 'servers', 'leases', 'texts'])
 
 /** Every limit by its fixed name, and the limits by class that apply. */
 export function* showQuota(project: string, now: number): Read<ShownLimit[]> {

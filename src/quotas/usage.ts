@@ -4,14 +4,16 @@ import { WISH } from '../store/schema/json-columns.ts'
 import type { Wish } from '../store/schema/compute.ts'
 import { query } from '../store/statement.ts'
 import { all, type Read, together } from '../store/transaction.ts'
-import { NODES_OF } from './limits.ts'
+import { NODES_OF, STORED } from './limits.ts'
+import { storedMib } from './texts.ts'
 
 /** A group of limits that are counted together because they change together. */
-export type Kind = 'nodes' | 'servers' | 'leases'
+export type Kind = 'nodes' | 'servers' | 'leases' | 'texts'
 
 export const kindOf = (name: string): Kind | null => {
   if (name === 'nodes' || name.startsWith(NODES_OF)) return 'nodes'
   if (name === 'instances' || name === 'vcpus') return 'servers'
+  if (name === STORED) return 'texts'
   return name === 'leases' || name === 'lease_hours' ? 'leases' : null
 }
 
@@ -74,6 +76,7 @@ export function* usageOf(project: string, kinds: ReadonlySet<Kind>, now: number,
     ...(kinds.has('nodes') ? nodeUsage(yield* nodesOf(project, now)) : []),
     ...(kinds.has('servers') ? yield* serverUsage(project, read) : []),
     ...(kinds.has('leases') ? yield* leaseUsage(project, now) : []),
+    ...(kinds.has('texts') ? [[STORED, yield* storedMib(project)] as const] : []),
   ])
 }
 

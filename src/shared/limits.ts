@@ -116,6 +116,8 @@ export const limits = {
   patchesMax: 1_000,
   // About 10 kB each with their texts: 100 MB at the most, and twice the largest fleet that this is made for.
   shelvedNodesMax: 10_000,
+  // Of those with large documents fewer.
+  shelvedBytesMax: 128 * 1024 * 1024,
   // Detail, short row, and two choices of fields.
   textsPerNodeMax: 4,
   // Pages of nodes that nothing has changed since. A fleet of 10,000 has ten; they share its nodes with the shelf.
@@ -273,6 +275,11 @@ export const limits = {
   serverPollMs: 100,
   // Limits that a project may have: the fixed ones, and one for each node class. All are read at each quota check.
   quotaLimitsMax: 100,
+  // What a project may store in large texts, unless a quota says more: thousands of times what honest ones do, and two
+  // pages of a list.
+  storedMibDefault: 16,
+  // Texts up to here are not counted for it. The indexes of the tables have the same number.
+  countedTextBytes: 4_096,
   // The largest limit: what fits 32 bits, and any fleet.
   quotaMax: 2_147_483_647,
   // Servers that one run of the duty handles.

@@ -1318,6 +1318,7 @@ export const words = {
       vcpus: 'VCPU',
       leases: 'Bookings',
       lease_hours: 'Booked hours',
+      stored_mib: 'Stored texts, MiB',
       longest_hold_hours: 'Longest hold, hours',
       longest_allocation_hours: 'Longest allocation, hours',
       longest_lease_hours: 'Longest booking, hours',

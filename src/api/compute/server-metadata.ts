@@ -5,6 +5,9 @@ import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { byName, Text } from '../shapes.ts'
+import { kindsOf } from '../../quotas/texts.ts'
+import { withinQuota } from '../../quotas/within.ts'
+import type { Write } from '../../store/transaction.ts'
 import { jsonIn, jsonText, shownIn, WORDS } from '../../shared/json.ts'
 import { asTexts, closed, texts } from './bodies.ts'
 import type { Answer, ComputeRequest } from './request.ts'
@@ -96,12 +99,18 @@ async function present(request: ComputeRequest): Promise<Metadata> {
 
 async function change(request: ComputeRequest, edit: (before: Metadata) => Metadata): Promise<Metadata> {
   return request.context.store.write(function* () {
-    const server = yield* lockServer(request.param('id'), request.visible)
-    const after = edit(jsonIn(server.metadata, WORDS))
-    if (Object.keys(after).length > limits.metadataPerServerMax) {
-      throw problem('over_limit', { reason: `Maximum number of metadata items exceeds ${limits.metadataPerServerMax}` })
-    }
-    yield* saveServer(server, { ...server, metadata: jsonText(after), updated_at: request.now })
-    return after
+    const found = yield* findServer(request.param('id'), request.visible)
+    const kinds = kindsOf(edit(jsonIn(found.metadata, WORDS)))
+    return yield* withinQuota({ project: found.project_id, kinds, now: request.now }, () => save(request, edit))
   })
+}
+
+function* save(request: ComputeRequest, edit: (before: Metadata) => Metadata): Write<Metadata> {
+  const server = yield* lockServer(request.param('id'), request.visible)
+  const after = edit(jsonIn(server.metadata, WORDS))
+  if (Object.keys(after).length > limits.metadataPerServerMax) {
+    throw problem('over_limit', { reason: `Maximum number of metadata items exceeds ${limits.metadataPerServerMax}` })
+  }
+  yield* saveServer(server, { ...server, metadata: jsonText(after), updated_at: request.now })
+  return after
 }

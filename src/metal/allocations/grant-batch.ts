@@ -8,6 +8,7 @@ import type { Witness } from '../../audit/witness.ts'
 import { seeded } from '../../clock/chance.ts'
 import { claimBatch } from '../../ledger/claims/batch.ts'
 import { limitsIn, quotasAmong } from '../../quotas/limits.ts'
+import { isCounted } from '../../quotas/texts.ts'
 import { isLimited } from '../../quotas/within.ts'
 import { jsonText } from '../../shared/json.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
@@ -90,9 +91,12 @@ interface GrantPlace {
   seed: number
 }
 
-/** Whether it may be granted here. What names its uuid or nodes needs checks of its own; what may wait has a turn. */
-export const isPlain = ({ givenUuid, candidates, node, waitUntil }: AllocationRequest): boolean =>
-  givenUuid === null && candidates === null && node === null && waitUntil === null
+/**
+ * Whether it may be granted here. What names its uuid or nodes, or stores much, needs checks of its own; what may
+ * wait has a turn.
+ */
+export const isPlain = ({ givenUuid, candidates, node, waitUntil, extra }: AllocationRequest): boolean =>
+  givenUuid === null && candidates === null && node === null && waitUntil === null && !isCounted(extra)
 
 /** Of each: the new allocation as it was asked for, or null if it was not granted. */
 export function* grantBatch(asked: readonly Asked[], place: GrantPlace, now: number): Write<(NewAllocation | null)[]> {

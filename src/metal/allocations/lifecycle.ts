@@ -2,6 +2,8 @@
 import { timeOf } from '../../events/subject.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
+import { kindsOf } from '../../quotas/texts.ts'
+import type { Kind } from '../../quotas/usage.ts'
 import { type Limits, requireTerm, withinQuota } from '../../quotas/within.ts'
 import { jsonText } from '../../shared/json.ts'
 import { command, query } from '../../store/statement.ts'
@@ -88,7 +90,8 @@ export function* createAllocation(
   routing: Routing,
   now: number,
 ): Write<Allocation> {
-  return yield* withinQuota({ project: wanted.owner ?? who.project, kinds: ['nodes'], now }, limits => {
+  const kinds: Kind[] = ['nodes', ...kindsOf(wanted.extra, wanted.candidates ?? [])]
+  return yield* withinQuota({ project: wanted.owner ?? who.project, kinds, now }, limits => {
     requireTerm(limits, 'longest_allocation_hours', { from: now, until: wanted.expiresAt })
     return wanted.node === null
       ? makeAllocation(wanted, access, who, routing, now)
@@ -180,7 +183,8 @@ export function* patchAllocation(
   now: number,
 ): Write<Allocation> {
   const found = yield* findAllocation(ident, access)
-  return yield* withinQuota({ project: found.project_id, kinds: ['nodes'], now }, limits =>
+  const kinds: Kind[] = ['nodes', ...kindsOf(change(found).extra)]
+  return yield* withinQuota({ project: found.project_id, kinds, now }, limits =>
     changeAllocation(found, access, limits, change, now),
   )
 }
