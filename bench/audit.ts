@@ -2,7 +2,7 @@
 // listener, check its seal, and drop it. Nothing of this may grow with the log.
 import { type Entry, rowOf } from '../src/audit/entry.ts'
 import { checkAudit } from '../src/audit/fsck.ts'
-import { listAudit } from '../src/audit/list.ts'
+import { auditParts, listAudit } from '../src/audit/list.ts'
 import { pageFrom } from '../src/audit/order.ts'
 import { pruneSealed, sealNext } from '../src/audit/seals.ts'
 import { limits } from '../src/shared/limits.ts'
@@ -189,8 +189,9 @@ async function readAll(store: Store, from: number): Promise<void> {
 async function listAll(store: Store): Promise<void> {
   let marker: number | null = null
   for (let listed = 0; listed < SLICE; listed += limits.auditPageMax) {
-    const rows = await store.read(() => listAudit(ANY, marker, limits.auditPageMax))
-    marker = rows.at(-1)!.id
+    const found = await store.read(() => listAudit(ANY, marker, limits.auditPageMax))
+    for (const part of auditParts(store, found.rows)) await part
+    marker = found.marker
   }
 }
 

@@ -1,7 +1,9 @@
 // Lists audit entries, newest first.
 import { type RawBuilder, sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
+import { onePage, partsOf, readIfShort, type RowsToRead } from '../store/sized.ts'
 import { query, type Tools } from '../store/statement.ts'
+import type { Store } from '../store/store.ts'
 import { all, one, type Read } from '../store/transaction.ts'
 import type { AuditRow } from './order.ts'
 
@@ -41,11 +43,17 @@ const isSealed = (on: Tools) =>
         select from log_order as o, audit_chain as c
         where o.last > c.head_last and o.first + array_position(o.entries, log.id) - 1 > c.head_last))::int`
 
-const page = query((db, a: ListArgs, on) =>
+const entriesById = query((db, a: { ids: readonly number[] }, on) =>
   db
     .selectFrom('log')
     .select(['id', 'at', 'request_id', 'user_id', 'project_id', 'roles', 'address', 'action', 'objects', 'outcome'])
     .select(isSealed(on).as('is_sealed'))
+    .where(on.isIn('id', a.ids, 'bigint')),
+)
+const page = query((db, a: ListArgs, on) =>
+  db
+    .selectFrom('log')
+    .select(['id', on.bytes('objects').as('bytes')])
     // The rest is for listeners and other processes: what nobody did, or what was done while the audit was off.
     .where('user_id', '<>', '')
     .where('at', '>=', a.since)
@@ -64,11 +72,21 @@ const entryAt = query((db, a: { id: number }) => db.selectFrom('log').select(['a
 
 const BEFORE_ALL = { at: Number.MAX_SAFE_INTEGER, id: Number.MAX_SAFE_INTEGER }
 
-/** The entries of one page, and one more when there is a next page. */
-export function* listAudit(filter: AuditFilter, marker: number | null, limit: number): Read<ListedRow[]> {
+interface ListedAudit {
+  rows: RowsToRead<number, ListedRow>
+  /** The last one of the page, if there are more. */
+  marker: number | null
+}
+
+export const auditParts = (store: Store, rows: ListedAudit['rows']) => partsOf(store, rows, entriesById)
+
+/** The entries of one page. It ends early when they are large. */
+export function* listAudit(filter: AuditFilter, marker: number | null, limit: number): Read<ListedAudit> {
   const from = marker === null ? BEFORE_ALL : yield* one(entryAt({ id: marker }))
   if (!from) throw problem('malformed_request', { reason: `there is no entry ${marker} to go on after` })
   const quoted = (filter.objects ?? []).flatMap(word => ['id', 'name'].map(name => `"${name}":${JSON.stringify(word)}`))
   const any = filter.objects === null ? 1 : 0
-  return yield* all(page({ ...filter, quoted, any, markerAt: from.at, markerId: from.id, limit: limit + 1 }))
+  const found = yield* all(page({ ...filter, quoted, any, markerAt: from.at, markerId: from.id, limit: limit + 1 }))
+  const cut = onePage(found, limit)
+  return { rows: yield* readIfShort(cut, entriesById), marker: cut.hasMore ? cut.page.at(-1)!.id : null }
 }

@@ -146,6 +146,7 @@ export const BLANKS: { readonly [Type in ColumnType]: ColumnTypes[Type] } = {
 export type ColumnName = FieldsWith<{ type: ColumnType }>
 export type NodeColumns = { [Name in ColumnName]: ColumnTypes[Fields[Name]['type']] }
 export const COLUMNS = having<{ type: ColumnType }>(({ type }) => type in BLANKS)
+export const DOCUMENTS = having<{ type: 'json' }>(({ type }) => type === 'json')
 export const SETTABLE = having<{ set: string }>(({ set }) => set !== undefined)
 export const FILTERED = having<{ filter: string | true }>(({ filter }) => filter !== undefined)
 export const IN_FLEET_FILES = having<{ fleet: true }>(({ fleet }) => fleet === true)

@@ -6,12 +6,15 @@ import type { Store } from './store.ts'
 import { all, type Read } from './transaction.ts'
 
 /** A row to be read: what finds it, and about how many bytes its texts have. */
-export interface Sized<Id extends number = number> {
+export interface Sized<Id extends number | string = number> {
   readonly id: Id
   readonly bytes: number
 }
 
-const sizeOf = ({ bytes }: Sized): number => limits.rowBytesBesides + bytes
+const sizeOf = ({ bytes }: Sized<number | string>): number => limits.rowBytesBesides + bytes
+/** About how many bytes an answer with all of them has. */
+export const bytesOf = (rows: readonly Sized<number | string>[]): number =>
+  rows.reduce((sum, row) => sum + sizeOf(row), 0)
 
 interface OnePage<Row> {
   page: Row[]
@@ -61,14 +64,18 @@ export function* partsOf<Id extends number, Row extends { id: Id }>(
     yield rows
     return
   }
+  for (const part of inParts(keys)) yield store.read(() => readRows(part, rowsById))
+}
+
+/** What is read at a time. */
+export function* inParts<Key extends Sized<number | string>>(keys: readonly Key[]): Generator<Key[], void, void> {
   let from = 0
   while (from < keys.length) {
     let until = from
     for (let bytes = 0; until < keys.length && (until === from || bytes < limits.answerPartBytes); until++) {
       bytes += sizeOf(keys[until]!)
     }
-    const part = keys.slice(from, until)
-    yield store.read(() => readRows(part, rowsById))
+    yield keys.slice(from, until)
     from = until
   }
 }

@@ -3,12 +3,16 @@ import { canBeName, CREATABLE, interfaceField, PATCHABLE } from '../../metal/nod
 import { createNode, deleteNode, patchNode, uuidOr } from '../../metal/nodes/lifecycle.ts'
 import { INTERFACES, type Json } from '../../metal/drivers/port.ts'
 import { parsePatches } from '../../metal/json-patch.ts'
+import type { NodePage } from '../../metal/nodes/kept-pages.ts'
 import { type ShelvedNode, textOf } from '../../metal/nodes/shelf.ts'
 import { childrenOf } from '../../metal/nodes/rows.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
+import { listed } from '../../http/written.ts'
 import { joined } from '../../shared/joined.ts'
-import type { FieldName } from '../../shared/node-fields.ts'
+import { limits } from '../../shared/limits.ts'
+import { DOCUMENTS, type FieldName } from '../../shared/node-fields.ts'
+import { onePage } from '../../store/sized.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, from, Text, Uuid } from '../shapes.ts'
 import { FIELDS_PARAMETER, listShape, PATCH } from './collection.ts'
@@ -119,16 +123,29 @@ export async function listChildren(request: MetalRequest): Promise<Answer> {
 async function list(request: MetalRequest, path: string, detailed: boolean): Promise<Answer> {
   const { filter, traits, paging, fields } = parseNodeQuery(request, detailed)
   const wanted = { view: request.access().view, filter, traits, page: paging }
-  const { nodes, marker } = await request.context.nodes.list(wanted, request.now)
-  const texts = nodes.map(writerFor(request, fields))
-  const next = marker === null ? '' : nextMembers(request, path, paging.limit, marker)
-  return { status: 200, body: joined('{"nodes":[', texts, `]${next}}`) }
+  const found = await request.context.nodes.list(wanted, request.now)
+  const hasDocuments = fields.some(name => HAS_DOCUMENT.has(name))
+  const { nodes, marker } = hasDocuments ? endedEarly(found) : found
+  const write = writerFor(request, fields)
+  const next = marker === null ? {} : nextMembers(request, path, paging.limit, marker)
+  const isLong = hasDocuments && nodes.reduce((sum, node) => sum + node.bytes, 0) > limits.answerPartBytes
+  if (isLong) return { status: 200, body: { nodes: listed(nodes, write), ...next } }
+  const tail = JSON.stringify(next).slice(1, -1)
+  return { status: 200, body: joined('{"nodes":[', nodes.map(write), `]${tail && `,${tail}`}}`) }
 }
 
-function nextMembers(request: MetalRequest, path: string, limit: number, marker: string): string {
-  const next = JSON.stringify(nextLink(request, path, limit, marker))
+const HAS_DOCUMENT: ReadonlySet<string> = new Set(DOCUMENTS)
+
+/** A page whose documents are too large ends before its limit. */
+function endedEarly({ nodes, marker }: NodePage): NodePage {
+  const { page, hasMore } = onePage(nodes, nodes.length)
+  return hasMore ? { nodes: page, marker: page.at(-1)!.uuid } : { nodes, marker }
+}
+
+function nextMembers(request: MetalRequest, path: string, limit: number, marker: string): object {
+  const next = nextLink(request, path, limit, marker)
   // gophercloud reads the second form.
-  return `,"next":${next},"nodes_links":[{"href":${next},"rel":"next"}]`
+  return { next, nodes_links: [{ href: next, rel: 'next' }] }
 }
 
 postNode.operation = { summary: 'Enroll a node', body: [NEW_NODE], answers: { 201: NodeShape } } satisfies Operation

@@ -1,6 +1,7 @@
 // GET /holdfast/v1/audit: who changed what, newest first.
 import { objectsIn } from '../../audit/entry.ts'
-import { type AuditFilter, listAudit, type ListedRow } from '../../audit/list.ts'
+import { type AuditFilter, auditParts, listAudit, type ListedRow } from '../../audit/list.ts'
+import { readInParts } from '../../http/written.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Context } from '../../process/context.ts'
@@ -68,11 +69,11 @@ export async function listEntries({ context, query, base }: OperatorRequest): Pr
   }
   const limit = Math.min(Math.max(Number(given.limit ?? limits.auditPageMax), 1), limits.auditPageMax)
   const marker = given.marker === undefined ? null : Number(given.marker)
-  const rows = await context.store.read(() => listAudit(filter, marker, limit))
-  const entries = rows.slice(0, limit).map(shown)
-  if (rows.length <= limit) return { status: 200, body: { entries } }
+  const found = await context.store.read(() => listAudit(filter, marker, limit))
+  const entries = readInParts(found.rows.bytes, auditParts(context.store, found.rows), shown)
+  if (found.marker === null) return { status: 200, body: { entries } }
   query.set('limit', String(limit))
-  query.set('marker', String(entries.at(-1)!.id))
+  query.set('marker', String(found.marker))
   return { status: 200, body: { entries, next: `${base}/audit?${query.toString()}` } }
 }
 

@@ -1,8 +1,17 @@
 // /v1/leases
-import { createLease, deleteLease, findLease, listLeases, updateLease } from '../../leases/lifecycle/leases.ts'
+import {
+  createLease,
+  deleteLease,
+  findLease,
+  keysOfLeases,
+  someLeases,
+  updateLease,
+} from '../../leases/lifecycle/leases.ts'
 import { withTrouble } from '../../leases/nova/trouble.ts'
 import type { FlavorTerms, Lease, LeaseEvent, Reservation, Terms } from '../../leases/types.ts'
 import type { Context } from '../../process/context.ts'
+import { readInParts } from '../../http/written.ts'
+import { bytesOf, inParts } from '../../store/sized.ts'
 import type { Operation } from '../operation.ts'
 import { shownDate, shownTime, shownTimeOrNull } from './dates.ts'
 import { leaseChangeOf, newLeaseOf } from './lease-bodies.ts'
@@ -108,8 +117,16 @@ listAllLeases.operation = {
 } satisfies Operation
 
 export async function listAllLeases({ context, visible }: ReservationRequest): Promise<Answer> {
-  const leases = await seen(context, await context.store.read(() => listLeases(visible)))
-  return { status: 200, body: { leases: leases.map(lease => shownLease(lease, context)) } }
+  const { store } = context
+  const keys = await store.read(() => keysOfLeases(visible))
+  function* parts() {
+    for (const part of inParts(keys)) {
+      const ids = part.map(({ id }) => id)
+      yield store.read(() => someLeases(ids)).then(leases => seen(context, leases))
+    }
+  }
+  const leases = readInParts(bytesOf(keys), parts(), lease => shownLease(lease, context))
+  return { status: 200, body: { leases } }
 }
 
 postLease.operation = {

@@ -1,6 +1,7 @@
 // Creates, changes and deletes leases for clients. Each is one transaction, all or nothing.
 import { limits } from '../../shared/limits.ts'
 import type { Principal } from '../../metal/nodes/provider.ts'
+import { kindsOf } from '../../quotas/texts.ts'
 import { type Limits, type Promised, requireTerm, withinQuota, withinQuotaBeside } from '../../quotas/within.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import { mark, type Write, wake } from '../../store/transaction.ts'
@@ -21,7 +22,7 @@ import { dropLease, leaseBecame, newLeaseWrites, saveLease } from './writes.ts'
 import type { EventType, Lease, LeaseChange, NewLease } from '../types.ts'
 import { wishOf } from '../calendar/wishes.ts'
 
-export { findLease, listLeases } from './rows.ts'
+export { findLease, keysOfLeases, someLeases } from './rows.ts'
 
 const cleaningOf = ({ config }: LeaseContext) => config.leaseCleaningMinutes * MINUTE_MS
 
@@ -65,9 +66,9 @@ export async function bookNew(context: LeaseContext, caller: Principal, wanted: 
   return { lease, request, places }
 }
 
-const promisedTo = ({ project_id }: Lease, now: number): Promised & { project: string } => ({
+const promisedTo = ({ project_id, reservations }: Lease, now: number): Promised & { project: string } => ({
   project: project_id,
-  kinds: ['leases', 'nodes'],
+  kinds: ['leases', 'nodes', ...kindsOf(reservations.map(({ terms }) => terms))],
   now,
 })
 
@@ -178,7 +179,7 @@ export async function bookChange(
   }
   const update = { id, project, change, now }
   return book(context, propose =>
-    withinQuota(promisedTo(before, now), limits => tryUpdate(context, { ...update, limits, propose })),
+    withinQuota(promisedTo(plan.lease, now), limits => tryUpdate(context, { ...update, limits, propose })),
   )
 }
 

@@ -27,12 +27,10 @@ export interface StoredLease extends Lease {
   due: Readonly<Partial<Record<EventType, number | null>>>
 }
 
-/** The same query for some leases, for those of a project, and for all. */
+/** The query for some leases. */
 function ofLeases<TB extends keyof Schema, Row>(build: (db: Kysely<Schema>) => SelectQueryBuilder<Schema, TB, Row>) {
   return {
     some: query((db, a: { ids: readonly string[] }, on) => build(db).where(on.isIn('leases.id', a.ids))),
-    ofProject: query((db, a: { project: string }) => build(db).where(sql<boolean>`leases.project_id = ${a.project}`)),
-    every: query((db, _: object) => build(db)),
   }
 }
 
@@ -117,17 +115,26 @@ export function* lockLeases(ids: readonly string[]): Write<StoredLease[]> {
   return assemble(parts, termsIn)
 }
 
-/** In the order of their creation. */
-export function* listLeases(project: string | null): Read<StoredLease[]> {
-  const found =
-    project === null
-      ? yield* together(leaseRows.every({}), reservationRows.every({}), eventRows.every({}), nodeRows.every({}))
-      : yield* together(
-          leaseRows.ofProject({ project }),
-          reservationRows.ofProject({ project }),
-          eventRows.ofProject({ project }),
-          nodeRows.ofProject({ project }),
-        )
+/** What is listed before it is read: all leases of a project, in the order of their creation, with their sizes. */
+const listedIn = query((db, a: { project: string | null }) =>
+  db
+    .selectFrom('leases')
+    .leftJoin('lease_reservations as r', 'r.lease_id', 'leases.id')
+    .select('leases.id')
+    .select(sql<number>`cast(coalesce(sum(octet_length(r.terms)), 0) as bigint)`.as('bytes'))
+    .where(sql<boolean>`(cast(${a.project} as text) is null or leases.project_id = ${a.project})`)
+    .where('leases.is_deleted', '=', 0)
+    .groupBy(['leases.id', 'leases.created_at'])
+    .orderBy('leases.created_at')
+    .orderBy('leases.id'),
+)
+export const keysOfLeases = (project: string | null): Read<{ id: string; bytes: number }[]> =>
+  all(listedIn({ project }))
+
+/** These leases, in the order of their creation. What was deleted meanwhile is left out. */
+export function* someLeases(ids: readonly string[]): Read<StoredLease[]> {
+  const a = { ids }
+  const found = yield* together(leaseRows.some(a), reservationRows.some(a), eventRows.some(a), nodeRows.some(a))
   return assemble(found, shownTerms).filter(lease => !lease.is_deleted)
 }
 

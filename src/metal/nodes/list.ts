@@ -168,7 +168,7 @@ const markerNode = query((db, a: { uuid: string } & View) =>
   db.selectFrom('nodes as n').selectAll('n').where('n.uuid', '=', a.uuid).where(inView(a)),
 )
 
-type ListedKey = Pick<NodeKey, 'id' | 'revision'>
+export type ListedKey = Pick<NodeKey, 'id' | 'revision'>
 
 /** The keys of one page, and one more when there is a next page. */
 export function* listNodeKeys(

@@ -1,12 +1,13 @@
 // Reads nodes for clients: from memory when it surely has all that is committed, and else from the database. So nothing
 // old is ever shown, in any process.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Store } from '../../store/store.ts'
 import type { Access, View } from '../access.ts'
 import type { Fleet, FleetNode } from './fleet.ts'
 import { KeptPages, type NodePage } from './kept-pages.ts'
-import { listNodeKeys, type NodeFilter, type Page, type TraitFilter } from './list.ts'
+import { type ListedKey, listNodeKeys, type NodeFilter, type Page, type TraitFilter } from './list.ts'
 import { findNodeKey } from './rows.ts'
 import type { NodeShelf, ShelvedNode } from './shelf.ts'
 
@@ -71,11 +72,14 @@ export class NodeReader {
       return this.#kept.get(wish, now) ?? (await this.#find(wish, wanted, matches, now))
     }
     const shelf = this.#shelf
-    return this.#store.read(function* () {
+    const { keys, parts, nodes } = await this.#store.read(function* () {
       const keys = yield* listNodeKeys(view, filter, traits, page, now)
-      const nodes = yield* shelf.fetch(keys.slice(0, page.limit), now)
-      return { nodes, marker: keys.length > page.limit ? nodes.at(-1)!.uuid : null }
+      const parts = yield* shelf.parts(keys.slice(0, page.limit), now)
+      return { keys, parts, nodes: parts.length > 1 ? null : yield* shelf.fetch(parts.flat(), now) }
     })
+    // What was read later may be others' by now.
+    const found = nodes ?? (await this.#fetchParts(parts, now)).filter(node => isInView(node, view))
+    return { nodes: found, marker: keys.length > page.limit ? (found.at(-1)?.uuid ?? null) : null }
   }
 
   async #find(wish: string, { view, page }: Wanted, matches: Matcher, now: number): Promise<NodePage> {
@@ -91,7 +95,24 @@ export class NodeReader {
 
   /** Those that are gone by now are left out. */
   async #fetch(keys: readonly FleetNode[], now: number): Promise<ShelvedNode[]> {
-    return this.#shelf.known(keys, now) ?? (await this.#store.read(() => this.#shelf.fetch(keys, now)))
+    const known = this.#shelf.known(keys, now)
+    if (known !== null) return known
+    const shelf = this.#shelf
+    const { parts, nodes } = await this.#store.read(function* () {
+      const parts = yield* shelf.parts(keys, now)
+      return { parts, nodes: parts.length > 1 ? null : yield* shelf.fetch(keys, now) }
+    })
+    return nodes ?? (await this.#fetchParts(parts, now))
+  }
+
+  /** Each part in a turn of its own. */
+  async #fetchParts(parts: readonly (readonly ListedKey[])[], now: number): Promise<ShelvedNode[]> {
+    const found: ShelvedNode[] = []
+    for (const part of parts) {
+      found.push(...(await this.#store.read(() => this.#shelf.fetch(part, now))))
+      await nextTurn()
+    }
+    return found
   }
 
   /** The nodes of a page, and one more when there is a next page. */

@@ -1,16 +1,27 @@
 // A cache of nodes with their traits. Who asks for nodes says at which revision they are, from memory that has all that
 // is committed or from the database, so nothing old is ever shown. Nodes that are missing or outdated here are read.
 import { limits } from '../../shared/limits.ts'
+import { DOCUMENTS } from '../../shared/node-fields.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
-import { type Read, together } from '../../store/transaction.ts'
+import { query } from '../../store/statement.ts'
+import { all, type Read, together } from '../../store/transaction.ts'
 import { type Node, type NodeKey, nodesById } from './rows.ts'
 import { byProvider, traitsByNode } from './traits.ts'
 
 export interface ShelvedNode extends Node {
   traits: readonly string[]
+  /** About how many bytes its documents have. */
+  bytes: number
   /** The node's JSON for clients, by writer function. As bytes, which are fastest to concatenate. */
   texts: Map<object, Buffer>
 }
+
+const sizesOf = query((db, a: { ids: readonly NodeId[] }, on) =>
+  db
+    .selectFrom('nodes')
+    .select(['id', on.bytes(...DOCUMENTS).as('bytes')])
+    .where(on.isIn('id', a.ids, 'bigint')),
+)
 
 type Key = Pick<NodeKey, 'id' | 'revision'>
 
@@ -19,15 +30,40 @@ const hasLapsed = ({ reserved_until: until }: Node, now: number) => until !== nu
 
 export class NodeShelf {
   readonly #nodes = new Map<NodeId, ShelvedNode>()
+  /** Of all of them. */
+  #bytes = 0
 
   #put(id: NodeId, node: ShelvedNode): void {
-    this.#nodes.delete(id)
+    this.forget(id)
     this.#nodes.set(id, node)
-    if (this.#nodes.size > limits.shelvedNodesMax) this.#nodes.delete(this.#nodes.keys().next().value!)
+    this.#bytes += node.bytes
+    for (const [first] of this.#nodes) {
+      if (this.#nodes.size <= limits.shelvedNodesMax && this.#bytes <= limits.shelvedBytesMax) return
+      this.forget(first)
+    }
   }
 
   forget(id: NodeId): void {
+    this.#bytes -= this.#nodes.get(id)?.bytes ?? 0
     this.#nodes.delete(id)
+  }
+
+  /** These keys in parts, so that no part reads more than so much at a time. */
+  *parts<K extends Key>(keys: readonly K[], now: number): Read<K[][]> {
+    const missing = keys.filter(key => this.known([key], now) === null)
+    const sizes = new Map((yield* all(sizesOf({ ids: missing.map(({ id }) => id) }))).map(row => [row.id, row.bytes]))
+    const parts: K[][] = []
+    let bytes = Infinity
+    for (const key of keys) {
+      const size = sizes.get(key.id) ?? 0
+      if (bytes + size > limits.answerPartBytes) {
+        parts.push([])
+        bytes = 0
+      }
+      parts.at(-1)!.push(key)
+      bytes += size
+    }
+    return parts
   }
 
   clear(): void {
@@ -69,7 +105,12 @@ function* read(ids: readonly NodeId[], now: number): Read<Map<NodeId, ShelvedNod
   return new Map(
     nodes.map(node => [
       node.id,
-      { ...withoutLapsed(node, now), traits: traits.get(node.provider_id) ?? [], texts: new Map() },
+      {
+        ...withoutLapsed(node, now),
+        traits: traits.get(node.provider_id) ?? [],
+        bytes: DOCUMENTS.reduce((sum, name) => sum + (node[name]?.length ?? 0), 0),
+        texts: new Map(),
+      },
     ]),
   )
 }
