@@ -221,6 +221,7 @@ eachDatabase('a database that lacks a part of its schema', databases => {
       'create index mine on nodes (name)',
       'create table ours (id int primary key)',
       'alter table nodes add column rack text',
+      kind === 'postgres' ? 'alter index deliveries_due set (fillfactor = 70)' : 'analyze',
     )
     const server = await startServer(address)
     const api = new Placement(server.origin)

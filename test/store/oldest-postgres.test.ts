@@ -1,6 +1,8 @@
 // The oldest PostgreSQL that is promised does what the newest does.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { catalogueAt } from '../../scripts/catalogue.ts'
+import { expectedOf } from '../../src/store/catalogue/expected.ts'
 import { PostgresStore } from '../../src/store/postgres.ts'
 import { clients } from '../races/clients.ts'
 import { expectStatus, Placement } from '../support/placement.ts'
@@ -17,6 +19,11 @@ describe('on the oldest PostgreSQL', { skip: OLDEST === null && 'npm has none fo
 
   describe('the store', () => {
     storeSuite(async () => new PostgresStore(await postgres.createDatabase()))
+  })
+
+  test('the migrations make what they make on the newest', async () => {
+    const made = await catalogueAt(await postgres.createDatabase())
+    assert.deepEqual(made, expectedOf('postgres').parts)
   })
 
   describe('a server', () => {

@@ -28,6 +28,9 @@ const READ_ALL = [
   /^select distinct "trait_id" as "id" from "provider_traits"$/,
   /^select "p"."id".* from "providers" as "p" order by "p"."id"$/,
   /^select json_agg.* from \(select "id", "name" from "(resource_classes|traits)"\) as "p"$/,
+  // The schema, at a start.
+  /^select \* from \(\s*with relations as/,
+  /from migrations as "m"$/,
   // A provider moves with all below it; there are no other words for a tree that both databases know.
   /^with recursive "members"/,
 ]
