@@ -277,6 +277,7 @@ async function openPlace(
   })
   opened.defer(() => memory.stop())
   await memory.start()
+  if (store instanceof PostgresStore) store.pools.watch(words => log.error(`a database is refused: ${words}`))
   const census = new Census({ store, now: () => clock.now(), silentMs: config.takeOverMs })
   watchAll({ metrics, census, store, memory, schema })
   const publisher = opened.adopt(

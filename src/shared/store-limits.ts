@@ -17,6 +17,8 @@ export const storeLimits = {
   connectMsMax: 2_000,
   // How often all hosts of the database are looked at: a promotion is found in time although the old primary lives on.
   hostSurveyMs: 5_000,
+  // Promotions that a connection reads the names of: more than happen while a process has no connection.
+  erasReadMax: 100,
   // If a connection in use receives nothing for this long, another one checks on it. Most statements take milliseconds.
   silenceMs: 1_000,
   // TCP keep-alive: after this long without traffic, the machines check that both are there.

@@ -60,7 +60,7 @@ test('a host is used until it fails, and repeated reports of one failure count o
 
 test('a server of an older timeline was left behind, and one of a newer timeline was promoted since', () => {
   const hosts = new Hosts('postgres://a,b/x')
-  const at = (timeline: number, system = 'ours') => ({ system, timeline })
+  const at = (timeline: number, system = 'ours') => ({ system, timeline, eras: {} })
   assert.equal(
     hosts.isAhead(at(9)) || hosts.isBehind(at(0)),
     false,
@@ -80,6 +80,29 @@ test('a server of an older timeline was left behind, and one of a newer timeline
     const other = at(timeline, 'another')
     assert.deepEqual([hosts.isBehind(other), hosts.isSame(other), hosts.isAhead(other)], [false, false, false])
   }
+})
+
+test('a server without the name of the timeline that we know is a fork, whatever its number', () => {
+  const hosts = new Hosts('postgres://a,b/x')
+  const at = (timeline: number, eras: Record<string, string>) => ({ system: 'ours', timeline, eras })
+  const judged = (lineage: ReturnType<typeof at>) => [
+    hosts.isSame(lineage),
+    hosts.isAhead(lineage),
+    hosts.isFork(lineage),
+  ]
+  hosts.adopt('postgres://a/x', at(3, { 2: 'two' }))
+  assert.equal(hosts.era, null)
+  assert.deepEqual(judged(at(3, { 2: 'two', 3: 'other' })), [true, false, false], 'as long as its name is unknown')
+  hosts.adopt('postgres://a/x', at(3, { 2: 'two', 3: 'three' }))
+  assert.equal(hosts.era, 'three')
+  assert.deepEqual(judged(at(3, { 2: 'two', 3: 'three' })), [true, false, false])
+  assert.deepEqual(judged(at(3, { 2: 'two', 3: 'other' })), [false, false, true])
+  assert.deepEqual(judged(at(3, { 2: 'two' })), [false, false, true])
+  assert.deepEqual(judged(at(4, { 3: 'three' })), [false, true, false])
+  assert.deepEqual(judged(at(4, { 3: 'other', 4: 'four' })), [false, false, true])
+  assert.deepEqual(judged(at(2, { 2: 'two' })), [false, false, false], 'left behind, which is another matter')
+  for (const refused of [at(2, {}), at(3, {}), at(4, {})]) assert.match(hosts.refusalOf(refused)!, /restart all/)
+  assert.equal(hosts.refusalOf(at(4, { 3: 'three' })), null)
 })
 
 test('once a host has failed, all are looked at again', () => {

@@ -52,11 +52,16 @@ function allowsAny(attributes: string | null): boolean {
 export interface Lineage {
   system: string
   timeline: number
+  /** The names of its timelines, as far as they have one. Two timelines of one number have different names. */
+  eras: Readonly<Record<string, string>>
 }
+
+const WAYS_OUT = 'Holdfast refuses it: bring back the one that has it, or accept the loss and restart all its processes'
 
 /**
  * The host to connect to: the one that served last, until it fails. A server of an older timeline is never gone back to:
- * it was left behind by a promotion, and what is written there is lost.
+ * it was left behind by a promotion, and what is written there is lost. Nor is one gone to that lacks the timeline that we
+ * know: it was promoted from an older state, whatever its number.
  */
 export class Hosts {
   readonly address: Address
@@ -89,18 +94,38 @@ export class Hosts {
     return this.#lineage !== null
   }
 
+  /** The name of the timeline that we are with; null as long as none is known. */
+  get era(): string | null {
+    return this.#lineage === null ? null : eraOf(this.#lineage, this.#lineage.timeline)
+  }
+
   /** It was promoted after the server that we are with. */
-  isAhead({ system, timeline }: Lineage): boolean {
-    return this.#lineage?.system === system && timeline > this.#lineage.timeline
+  isAhead(lineage: Lineage): boolean {
+    return this.#isOurs(lineage) && lineage.timeline > this.#lineage!.timeline && !this.isFork(lineage)
   }
 
   /** The server that we are with was promoted after it. */
-  isBehind({ system, timeline }: Lineage): boolean {
-    return this.#lineage?.system === system && timeline < this.#lineage.timeline
+  isBehind(lineage: Lineage): boolean {
+    return this.#isOurs(lineage) && lineage.timeline < this.#lineage!.timeline
   }
 
-  isSame({ system, timeline }: Lineage): boolean {
-    return this.#lineage?.system === system && timeline === this.#lineage.timeline
+  isSame(lineage: Lineage): boolean {
+    return this.#isOurs(lineage) && lineage.timeline === this.#lineage!.timeline && !this.isFork(lineage)
+  }
+
+  /** It lacks the timeline that we are with, or has another one in its place. */
+  isFork(lineage: Lineage): boolean {
+    if (!this.#isOurs(lineage) || this.era === null || this.isBehind(lineage)) return false
+    return eraOf(lineage, this.#lineage!.timeline) !== this.era
+  }
+
+  /** Why a server must not be used, and what to do; null if it may. */
+  refusalOf(lineage: Lineage): string | null {
+    const seen = `timeline ${this.#lineage?.timeline}`
+    const its = `the database is on timeline ${lineage.timeline}`
+    if (this.isBehind(lineage)) return `${its}, and lacks what was answered on ${seen}. ${WAYS_OUT}`
+    if (this.isFork(lineage)) return `${its}, a fork that lacks what was answered on ${seen}. ${WAYS_OUT}`
+    return null
   }
 
   /** From now on we are with this server. */
@@ -108,4 +133,10 @@ export class Hosts {
     this.#lineage = lineage
     this.#turn = this.address.urls.indexOf(url)
   }
+
+  #isOurs({ system }: Lineage): boolean {
+    return this.#lineage?.system === system
+  }
 }
+
+const eraOf = ({ eras }: Lineage, timeline: number): string | null => eras[timeline] ?? null

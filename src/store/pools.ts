@@ -49,6 +49,11 @@ export class Pools {
   readonly #waiting = new Set<(error: Error) => void>()
   readonly #timer: NodeJS.Timeout | undefined
   #surveying: Promise<void> | null = null
+  /** Why servers that are there are not used, by their addresses. */
+  readonly #refusals = new Map<string, string>()
+  /** Is told of servers that are refused. Null in a process that only has a look. */
+  #heardRefusal: ((words: string) => void) | null = null
+  #isNaming = false
   #isClosed = false
 
   constructor(url: string, connections: number, patience: Partial<Patience> = {}, dial?: Dial) {
@@ -66,7 +71,45 @@ export class Pools {
     this.writes = this.#pool(Math.max(1, connections - reads))
     this.own = this.#pool(limits.ownConnections)
     // A promotion doesn't end the connections to an old primary that lives on.
-    if (this.#hosts.count > 1) this.#timer = setInterval(() => void this.#survey(), this.patience.surveyMs).unref()
+    this.#timer = setInterval(() => this.#look(), this.patience.surveyMs).unref()
+  }
+
+  /** How many servers are there and not used, because they lack what this process has seen. */
+  get refused(): number {
+    return this.#refusals.size
+  }
+
+  /** From now on the timelines of servers get names, by which forks are known, and refusals are told. */
+  watch(heardRefusal: (words: string) => void): void {
+    this.#heardRefusal = heardRefusal
+    this.#look()
+  }
+
+  #look(): void {
+    if (this.#hosts.count > 1) void this.#survey()
+    this.#nameSoon()
+  }
+
+  #nameSoon(): void {
+    if (!this.#heardRefusal || this.#isNaming || !this.#hosts.isKnown || this.#hosts.era !== null) return
+    this.#isNaming = true
+    void this.#nameEra().finally(() => (this.#isNaming = false))
+  }
+
+  /** On a connection of its own, because it may wait for a replica. If it fails, it is tried again. */
+  async #nameEra(): Promise<void> {
+    const session = this.session('holdfast probe')
+    const late = setTimeout(() => session.destroy(), limits.statementMsMax)
+    try {
+      await session.connect()
+      await session.nameEra()
+      if (session.lineage) this.#goTo(session.url, session.lineage)
+    } catch {
+      // The server is away, or takes no writes.
+    } finally {
+      clearTimeout(late)
+      session.destroy()
+    }
   }
 
   get all(): readonly pg.Pool[] {
@@ -86,20 +129,36 @@ export class Pools {
   /** All connections of a process are to one server, and never again to one that a promotion has left behind. */
   async #admit(session: Session): Promise<void> {
     const hosts = this.#hosts
-    const { url, lineage, pid, server } = session
+    const { url, pid, server } = session
     for (const other of this.#sessions) {
       if (other !== session && other.pid === pid && other.server === server) throw new RefusedServer(SHARED)
     }
-    if (lineage === null) return
-    if (!hosts.isKnown) hosts.adopt(url, lineage)
-    if (!hosts.isAhead(lineage) && !hosts.isSurveyed) await this.#survey()
-    if (hosts.isBehind(lineage)) throw new RefusedServer('another server was promoted after this one')
-    this.#goTo(url, lineage)
+    if (session.lineage === null) return
+    if (!hosts.isKnown) hosts.adopt(url, session.lineage)
+    if (!hosts.isAhead(session.lineage) && !hosts.isSurveyed) await this.#survey()
+    await this.#requireOurs(session)
+    if (session.lineage) this.#goTo(url, session.lineage)
+    this.#nameSoon()
+  }
+
+  /** Throws if the server lacks what this process has seen. */
+  async #requireOurs(session: Session): Promise<void> {
+    const { url } = session
+    // It may have been asked before its timeline got the name that we know.
+    if (session.lineage && this.#hosts.isFork(session.lineage)) await session.readLineage()
+    const words = session.lineage && this.#hosts.refusalOf(session.lineage)
+    if (words === null) return void this.#refusals.delete(url)
+    const isNews = this.#refusals.get(url) !== words
+    this.#refusals.set(url, words)
+    if (isNews) this.#heardRefusal?.(words)
+    throw new RefusedServer(words)
   }
 
   #goTo(url: string, lineage: Lineage): void {
-    if (this.#hosts.isSame(lineage)) return
+    const isSame = this.#hosts.isSame(lineage)
+    if (isSame && this.#hosts.era !== null) return
     this.#hosts.adopt(url, lineage)
+    if (isSame) return
     for (const session of this.#sessions) {
       if (session.lineage && !this.#hosts.isSame(session.lineage)) session.destroy()
     }
@@ -122,8 +181,10 @@ export class Pools {
     try {
       await session.connect()
       if (session.lineage && this.#hosts.isAhead(session.lineage)) this.#goTo(url, session.lineage)
-    } catch {
-      // It is away, or takes no writes: then it isn't the primary.
+      await this.#requireOurs(session)
+    } catch (error) {
+      // If it isn't refused it is away, or takes no writes: then it isn't the primary.
+      if (!(error instanceof RefusedServer)) this.#refusals.delete(url)
     } finally {
       session.destroy()
     }
@@ -144,7 +205,7 @@ export class Pools {
         other.release(true)
       }
     } catch (error) {
-      throw error instanceof StoreUnavailable ? error : unavailable(error)
+      throw error instanceof StoreUnavailable ? error : this.#unavailable(error)
     } finally {
       one.release(true)
     }
@@ -159,9 +220,15 @@ export class Pools {
       } catch (error) {
         // Tries each host once. If the pool was full, the failure says nothing about hosts.
         const isLast = isFull || this.#isClosed || tried >= this.#hosts.count
-        if (isLast) throw unavailable(error)
+        if (isLast) throw this.#unavailable(error)
       }
     }
+  }
+
+  /** Of several servers one that is refused says more than one that is away. */
+  #unavailable(error: unknown): StoreUnavailable {
+    const [refusal] = error instanceof RefusedServer ? [error.message] : this.#refusals.values()
+    return new StoreUnavailable(refusal ?? 'the database is away', { cause: error })
   }
 
   /** A connection of the pool. When the pools are closed, callers that still wait fail at once. */
@@ -256,6 +323,3 @@ async function requireOwn([first, second]: [pg.PoolClient, pg.PoolClient]): Prom
   }
   await first.query('rollback')
 }
-
-const unavailable = (error: unknown) =>
-  new StoreUnavailable(error instanceof RefusedServer ? error.message : 'the database is away', { cause: error })

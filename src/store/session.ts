@@ -25,9 +25,17 @@ export const SERVER = '(extract(epoch from pg_postmaster_start_time()) * 1000000
 const GREETING = `select pg_backend_pid() as pid, ${SERVER} as server,
   current_setting('transaction_read_only')::bool as is_read_only`
 // The name of a file of the write-ahead log begins with the timeline. The control file has it only after a checkpoint.
-const LINEAGE = `select system_identifier::text as system,
+const HERE = `select system_identifier::text as system,
     ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int as timeline
   from pg_control_system() where not pg_is_in_recovery()`
+const LINEAGE = `select system, timeline, coalesce((select json_object_agg(e.timeline, name) from (
+    select timeline, name from eras where eras.system = here.system order by timeline desc limit ${limits.erasReadMax}) as e),
+  '{}') as eras from (${HERE}) as here`
+// Before the migration that brings the names.
+const NAMELESS = `select system, timeline, '{}'::json as eras from (${HERE}) as here`
+// Whoever is first names it, for all.
+const NAME_ERA = `insert into eras (system, timeline, name) select system, timeline, gen_random_uuid() from (${HERE}) as here
+  on conflict do nothing`
 
 /** A server that takes no writes: a standby, or a primary that was demoted. */
 export class ReadOnlyServer extends Error {}
@@ -119,21 +127,33 @@ export class Session extends pg.Client {
     this.#options.hosts.failed(this.url)
   }
 
+  /** Reads whose history the server has. */
+  async readLineage(): Promise<void> {
+    const read = this.query<Lineage>(LINEAGE).catch(() => this.query<Lineage>(NAMELESS))
+    // Some servers that only resemble PostgreSQL can't say.
+    const found = await read.catch(() => null)
+    this.lineage = found?.rows[0] ?? null
+  }
+
+  /** Names the server's timeline, if it has no name yet. Resolves when replicas that commits wait for have the name. */
+  async nameEra(): Promise<void> {
+    await this.query(NAME_ERA)
+    await this.readLineage()
+  }
+
   async #greet(): Promise<pg.Client> {
     const { hosts, connectMs, admit } = this.#options
     const late = setTimeout(() => this.destroy(), connectMs)
     try {
       await super.connect()
-      const [greeting, lineage] = await Promise.all([
+      const [greeting] = await Promise.all([
         this.query<{ pid: number; server: string; is_read_only: boolean }>(GREETING),
-        // Some servers that only resemble PostgreSQL can't say.
-        this.query<Lineage>(LINEAGE).catch(() => null),
+        this.readLineage(),
       ])
       const { pid, server, is_read_only } = greeting.rows[0]!
       if (is_read_only && !hosts.address.isAnyGood) throw new ReadOnlyServer('the database is read-only')
       this.pid = pid
       this.server = server
-      this.lineage = lineage?.rows[0] ?? null
       clearTimeout(late)
       await admit?.(this)
       return this

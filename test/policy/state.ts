@@ -6,7 +6,7 @@ import pg from 'pg'
 /** Heartbeats, seals and the feed go on whatever clients do; whoever comes is remembered by name; what was used is counted; and questions to
  * machines are swept when their time is over. */
 const BY_ITSELF = new Set(
-  'conductors audit_seals audit_chain log_order log_start migrations seen_names seen_members project_usages calls'.split(
+  'conductors audit_seals audit_chain log_order log_start eras migrations seen_names seen_members project_usages calls'.split(
     ' ',
   ),
 )

@@ -30,6 +30,7 @@ const MORE = [
   'test/nova/races.test.ts',
   'test/races/changes.test.ts',
   'test/faults/@(backup|bmc|clock|network|postgres|power-cut|processes|upgrade).test.ts',
+  'test/faults/@(fork|restored).test.ts',
   'test/simulator.test.ts',
   'test/simulator/all-pairs.test.ts',
 ]
