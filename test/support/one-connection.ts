@@ -57,8 +57,9 @@ export async function holdPostgres(connectionString: string): Promise<Held> {
   await client.connect()
   // Neither foreign keys nor triggers.
   await client.query('set session_replication_role = replica')
-  const { rows: checks } = await client.query<{ drop: string }>(`
-    select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop
+  const { rows: checks } = await client.query<{ drop: string; add: string }>(`
+    select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop,
+      format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as add
     from pg_constraint where contype = 'c' and conrelid <> 0 and connamespace = current_schema()::regnamespace`)
   for (const { drop } of checks) await client.query(drop)
   const answer = async ({ compiled: { postgres }, args }: Call): Promise<Answer> => {
@@ -94,6 +95,9 @@ export async function holdPostgres(connectionString: string): Promise<Held> {
         await client.query('rollback')
       }
     },
-    close: () => client.end(),
+    async close() {
+      for (const { add } of checks) await client.query(add)
+      await client.end()
+    },
   }
 }
