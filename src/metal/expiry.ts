@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { recorded } from '../audit/record.ts'
 import type { Witness } from '../audit/witness.ts'
 import type { Clock } from '../clock/clock.ts'
+import { ENDING } from '../ledger/claims/lapsed.ts'
 import { releaseLapsed } from '../ledger/managed.ts'
 import { limits } from '../shared/limits.ts'
 import { isRefusal } from '../problems/problem.ts'
@@ -38,7 +39,13 @@ const nextAllocation = query((db, a: { now: number }) =>
   db.selectFrom('allocations').select('expires_at').where('expires_at', '>', a.now).orderBy('expires_at').limit(1),
 )
 const lapsedHold = query((db, a: { now: number }) =>
-  db.selectFrom('consumers').select('id').where('expires_at', '<=', a.now).where('managed_by', '=', OWNER).limit(1),
+  db
+    .selectFrom('consumers')
+    .select('id')
+    .where('expires_at', '<=', a.now)
+    .where('managed_by', '=', OWNER)
+    .where('type', '=', sql.lit(ENDING))
+    .limit(1),
 )
 const nextHold = query((db, a: { now: number }) =>
   db
@@ -46,6 +53,7 @@ const nextHold = query((db, a: { now: number }) =>
     .select('expires_at')
     .where('expires_at', '>', a.now)
     .where('managed_by', '=', OWNER)
+    .where('type', '=', sql.lit(ENDING))
     .orderBy('expires_at')
     .limit(1),
 )

@@ -31,9 +31,9 @@ eachDatabase('expiry', ({ create }) => {
   const witness = witnessOf({ clock, isAudited: true }, () => 'here')
   const runOnce = () => endLapsed({ store, clock, drivers, witness })
   const sql = (text: string) => store.script(run => run(text))
-  const addConsumer = (owner: string, expiresAt: number) =>
-    sql(`insert into consumers (uuid, project_id, user_id, generation, managed_by, created_at, expires_at)
-      values ('${uuid()}', 'p', 'u', 1, '${owner}', 0, ${expiresAt})`)
+  const addConsumer = (owner: string, expiresAt: number, type = 'RESERVATION') =>
+    sql(`insert into consumers (uuid, project_id, user_id, type, generation, managed_by, created_at, expires_at)
+      values ('${uuid()}', 'p', 'u', '${type}', 1, '${owner}', 0, ${expiresAt})`)
 
   /** Allocations of deployed nodes that are protected: all expired, at the same time. */
   async function addProtected(count: number): Promise<void> {

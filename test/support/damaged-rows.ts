@@ -178,6 +178,19 @@ export function answersAndGoesOn(address: () => string, kind: Kind): void {
     assert.deepEqual([statusOf('running'), statusOf('promised')], ['TERMINATED', 'PENDING'])
   })
 
+  test('an end that is written beside an allocation’s claims takes nothing from it', async () => {
+    const { uuid: had } = await metal.allocation('had')
+    await write([`update consumers set expires_at = 1 where uuid = '${had}'`])
+    const before = await metal.placement.claims(had)
+    await api.advance(1)
+    // Someone who finds no room looks for those who have lapsed.
+    const wish = { name: 'greedy', resource_class: 'metal', expires_at: '1h', traits: ['CUSTOM_FAST'] }
+    expectStatus(await metal.post('/v1/allocations', wish, { ...NEWEST, ...ME }), 201)
+    assert.equal((await metal.settled('greedy')).state, 'error')
+    assert.deepEqual(await metal.placement.claims(had), before)
+    assert.ok(Object.keys(before).length > 0)
+  })
+
   test('if nothing at all can be read, still no answer is 500', async () => {
     await server.stop()
     const all = TABLES.filter(({ table }) => table !== 'log')

@@ -1,7 +1,11 @@
-// Consumers that expire: after that, others may take what they have.
+// Consumers that expire: after that, others may take what they have. Only holds do: an end that is written beside any
+// other consumer is damage, and takes nothing from anyone.
 import { sql } from 'kysely'
 import { bulk, command } from '../../store/statement.ts'
 import { run, type Write } from '../../store/transaction.ts'
+
+/** The type of consumers that may have an end. */
+export const ENDING = 'RESERVATION'
 
 // Locked, so that a consumer whose expiry is just being extended isn't returned.
 export const lapsedOf = command((db, a: { owner: string; now: number; limit: number }, on) =>
@@ -11,6 +15,7 @@ export const lapsedOf = command((db, a: { owner: string; now: number; limit: num
       .select(['uuid', 'managed_by'])
       .where('expires_at', '<=', a.now)
       .where('managed_by', '=', a.owner)
+      .where('type', '=', sql.lit(ENDING))
       .orderBy(on.unindexed('id'))
       .limit(sql<number>`cast(${a.limit} as bigint)`),
   ),

@@ -1,4 +1,5 @@
 // Opens the book of a batch: one burst of reads locks the rows that the requests involve, and finds what is in them.
+import { ENDING } from './lapsed.ts'
 import { StoreConflict } from '../../store/failure.ts'
 import { inTurns, together, type Write } from '../../store/transaction.ts'
 import { Book, type BookConsumer, type BookInventory, type BookProvider } from './book.ts'
@@ -83,6 +84,6 @@ function bookConsumer(
     },
     claims: new Map(have),
     touched: false,
-    lapsedOf: row.expires_at !== null && row.expires_at <= now ? row.project_id : null,
+    lapsedOf: row.type === ENDING && row.expires_at !== null && row.expires_at <= now ? row.project_id : null,
   }
 }

@@ -1,5 +1,6 @@
 // The SQL of claims: a burst of locking reads, and a burst of writes, each for a whole batch of requests. Consumers are
 // locked before providers, and each kind in order of id, so two transactions can't deadlock.
+import { ENDING } from './lapsed.ts'
 import { type Kysely, sql } from 'kysely'
 import type { ConsumerId, ProviderId, ResourceClassId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
@@ -23,6 +24,7 @@ const isTheirs = (db: Kysely<Schema>, column: string, a: Named, on: Tools) => {
     .selectFrom('consumers')
     .select('id')
     .where('expires_at', '<=', a.now)
+    .where('type', '=', sql.lit(ENDING))
     .where(on.isAmong(on.unindexed('id'), holders))
   return on.isAmong(column, named.unionAll(lapsed))
 }
