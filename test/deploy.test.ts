@@ -131,6 +131,51 @@ test('YAML and JSON can be read, and kustomizations name files that are there', 
   }
 })
 
+/** What of these documents is looked at. */
+interface Document {
+  kind: string
+  metadata: { name: string }
+  spec: {
+    template: { spec: { volumes: { secret?: { defaultMode: number } }[] } }
+    ports: { targetPort: string }[]
+    ingress: { from?: unknown[]; ports: { port: string }[] }[]
+  }
+}
+
+test('whoever reaches the port of a pod can claim no address, reads no secret and no metrics', () => {
+  assert.equal(settings['HOLDFAST_TRUST_FORWARDED'], undefined)
+  const all = ['api', 'conductor', 'network-policy'].flatMap(name => {
+    return parseAllDocuments(read(`deploy/kubernetes/base/${name}.yaml`)).map(document => document.toJS())
+  }) as Document[]
+  for (const { spec } of all.filter(({ kind }) => kind === 'Deployment')) {
+    for (const { secret } of spec.template.spec.volumes) if (secret) assert.equal(secret.defaultMode, 0o400)
+  }
+  const service = all.find(({ kind }) => kind === 'Service')!
+  assert.deepEqual(
+    service.spec.ports.map(({ targetPort }) => targetPort),
+    ['http'],
+  )
+  const [api] = deployments
+  const ports = api!.spec.template.spec.containers[0]!.ports!.map(({ containerPort }) => containerPort)
+  assert.deepEqual(ports, [settings['HOLDFAST_PORT'], settings['HOLDFAST_METRICS_PORT']].map(Number))
+  for (const { metadata, spec } of all.filter(({ kind }) => kind === 'NetworkPolicy')) {
+    for (const { from, ports } of spec.ingress) {
+      const isOpen = metadata.name === 'holdfast-api' && ports[0]!.port === 'http'
+      assert.equal(from === undefined, isOpen, metadata.name)
+    }
+  }
+})
+
+test('the containers of compose can gain no rights', () => {
+  const { services } = parse(read('deploy/compose.yaml'), { merge: true }) as {
+    services: Record<string, Record<string, unknown>>
+  }
+  for (const [name, service] of Object.entries(services)) {
+    assert.deepEqual([service['cap_drop'], service['security_opt']], [['ALL'], ['no-new-privileges:true']], name)
+    if (name !== 'postgres') assert.equal(service['read_only'], true, name)
+  }
+})
+
 test('probes ask the port that the process listens on', () => {
   for (const { spec } of deployments) {
     for (const { args, ports } of spec.template.spec.containers) {
