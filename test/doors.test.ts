@@ -61,6 +61,20 @@ const headOf = (line: string, headers: readonly string[]) =>
   `${line} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers.join('\r\n')}\r\n\r\n`
 const bodied = CALLS.filter(({ method }) => /POST|PUT|PATCH/.test(method))
 
+void describe('the host of a request', () => {
+  const at = served()
+
+  void test('is said once: two Host headers, or a target with another host, are refused', async () => {
+    const { host } = new URL(at.origin)
+    const status = async (line: string, headers: string[]) =>
+      (await rawAnswer(at.origin, { line, headers, body: '' })).status
+    assert.equal(await status('GET /healthz HTTP/1.1', [`host: ${host}`]), 400)
+    assert.equal(await status('GET http://evil.example/healthz HTTP/1.1', []), 400)
+    assert.equal(await status('GET http://127.0.0.1/healthz HTTP/1.1', []), 200)
+    assert.equal(await status('GET /healthz HTTP/1.1', []), 200)
+  })
+})
+
 void describe('bodies', () => {
   const at = served()
 

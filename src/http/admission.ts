@@ -7,6 +7,7 @@ import { limits } from '../shared/limits.ts'
 import type { Metrics } from '../measure/metrics.ts'
 import { problem, type ProblemKind } from '../problems/problem.ts'
 import { type PageSettings, requireJsonType, requireNoForeignPage } from './pages.ts'
+import { requireOneHost } from './target.ts'
 import { Shares } from './shares.ts'
 
 declare module 'fastify' {
@@ -71,9 +72,11 @@ export class Admission {
     metrics.watch('holdfast_body_bytes_in_flight', 'Bytes of their bodies.', () => this.#bytes.all)
   }
 
-  /** Comes first: refuses foreign pages, and requests that there is no room for. /healthz needs no room. */
+  /** Comes first: refuses requests for two hosts, foreign pages, and requests that there is no room for. /healthz needs no room. */
   arrive(request: FastifyRequest, reply: FastifyReply): void {
     const options = (request.options = request.routeOptions)
+    const { headers, rawHeaders } = request.raw
+    requireOneHost({ url: request.originalUrl, headers, rawHeaders })
     requireNoForeignPage(this.#config, request)
     // A page takes many files at once, and must not take the places of requests for them.
     const places = options.config.isForFiles ? this.#ofFiles : this.#ofAddresses

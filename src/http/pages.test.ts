@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Config, loadConfig } from '../config/config.ts'
 import { Problem } from '../problems/problem.ts'
-import { requireNoForeignPage } from './pages.ts'
+import { requireNoForeignPage, requireOwnPage } from './pages.ts'
 
 const isRefused = (headers: Record<string, string>, settings: Partial<Config> = {}, method = 'POST', url = '/a/b') => {
   try {
@@ -64,4 +64,22 @@ test('with authentication none of this is checked', () => {
   for (const auth of ['password', 'keystone'] as const) {
     assert.equal(isRefused({ host: 'evil.example', origin: 'http://evil.example' }, { auth }), false)
   }
+})
+
+test('a page of another site may not open a socket, in any mode', () => {
+  const isOwn = (headers: Record<string, string>, host = 'lab.example') => {
+    try {
+      requireOwnPage({ corsOrigin: 'https://ui.example' }, { headers, host })
+      return true
+    } catch {
+      return false
+    }
+  }
+  assert.equal(isOwn({}), true)
+  assert.equal(isOwn({ origin: 'https://lab.example' }), true)
+  assert.equal(isOwn({ origin: 'https://ui.example' }), true)
+  for (const origin of ['https://evil.example', 'null', 'https://lab.example:8443', 'https://lab.example.evil']) {
+    assert.equal(isOwn({ origin }), false, origin)
+  }
+  assert.equal(isOwn({ 'sec-fetch-site': 'cross-site' }), false)
 })

@@ -34,16 +34,26 @@ const lastHost = new WeakMap<PageSettings, string>()
 /** Refuses requests of foreign pages. */
 export function requireNoForeignPage(config: PageSettings, { method, url, headers }: Asked): void {
   if (!isOpen(config.auth)) return
-  const { host, origin } = headers
+  const { host } = headers
   if (host !== undefined && host !== lastHost.get(config)) {
     requireOurs(config, nameIn(host))
     lastHost.set(config, host)
   }
   if (method === 'OPTIONS' || (READING.has(method) && FOR_ALL.test(url))) return
+  requireOwnPage(config, { headers, host })
+}
+
+/**
+ * Refuses what a page of another site asks. For web sockets in any mode: a browser lets every page open them, and asks
+ * for no leave first. `host` is the name that the client called, also where a proxy is between.
+ */
+export function requireOwnPage(
+  { corsOrigin }: Pick<PageSettings, 'corsOrigin'>,
+  { headers, host }: { headers: IncomingHttpHeaders; host: string | undefined },
+): void {
+  const { origin } = headers
   const isForeign =
-    origin === undefined
-      ? headers['sec-fetch-site'] === 'cross-site'
-      : origin !== config.corsOrigin && hostIn(origin) !== host
+    origin === undefined ? headers['sec-fetch-site'] === 'cross-site' : origin !== corsOrigin && hostIn(origin) !== host
   if (isForeign) throw problem('foreign_page', { reason: 'Pages of other sites may not call this server.' })
 }
 

@@ -98,7 +98,7 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
     keystone: mode.keystone ?? null,
     standing,
     names,
-    tickets: new Tickets({ clock, keys: () => (keys ??= keysFor(options).catch(again)) }),
+    tickets: new Tickets({ store: options.store, clock, keys: () => (keys ??= keysFor(options).catch(again)) }),
     stop: async () => {
       mode.stop()
       await names.stop()

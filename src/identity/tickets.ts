@@ -1,18 +1,21 @@
 // Tickets: a browser's EventSource can't send a token, and a token must not stand in a URL, where it would be logged.
 // A ticket is what the caller sent to prove who it is, encrypted with a key of the database: every process can read it,
 // nobody else can, and it is of no use after a minute. A token that is revoked ends its tickets.
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../clock/clock.ts'
 import { isObject } from '../shared/is-object.ts'
 import { limits } from '../shared/limits.ts'
+import type { Store } from '../store/store.ts'
 import type { KeyRing } from './key-ring.ts'
+import { useOnce } from './revocations.ts'
 
 /** The headers that say who calls, in any mode. HTTP Basic isn't among them: a password is worth more than a minute. */
 const PROOFS = ['x-auth-token', 'x-roles', 'x-project-id', 'openstack-system-scope']
 const [NONCE_BYTES, TAG_BYTES] = [12, 16]
 
 interface TicketsOptions {
+  store: Pick<Store, 'write'>
   clock: Clock
   /** Opened when the first ticket is asked for: not every installation has keys of its own. */
   keys: () => Promise<Pick<KeyRing, 'secrets'>>
@@ -51,6 +54,15 @@ export class Tickets {
       return expiresAt > clock.now() && isObject(proofs) ? (proofs as IncomingHttpHeaders) : null
     }
     return null
+  }
+
+  /** Whether the ticket, which was redeemed, is used for the first time, of all processes. From now on it isn't. */
+  async spend(ticket: string): Promise<boolean> {
+    const { clock, store } = this.#options
+    // What it says, not how it is spelled.
+    const id = createHash('sha256').update(Buffer.from(ticket, 'base64url')).digest('hex').slice(0, 32)
+    const now = clock.now()
+    return store.write(() => useOnce({ id, expiresAt: now + limits.ticketMs }, now))
   }
 }
 

@@ -5,6 +5,7 @@ import { get } from 'node:http'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
+import { eachIdentity } from '../support/identity.ts'
 import { startServer, type Server } from '../support/server.ts'
 import { type Bmc, lacking, startBmc } from '../support/ipmi-sim.ts'
 
@@ -118,6 +119,22 @@ test('a page opens it with a ticket among the protocols, which is not repeated',
   await page.until(() => page.shown !== '')
   assert.equal(page.socket.protocol, 'holdfast')
   page.socket.close()
+  // Neither again, nor in another spelling.
+  for (const ticket of [body.ticket, `${body.ticket}_`, `${body.ticket}-`]) {
+    assert.equal(await refusal(uuid, { 'sec-websocket-protocol': `holdfast, ticket.${ticket}` }), 401)
+  }
+})
+
+test('a ticket in the address opens no console', async () => {
+  const uuid = await newNode()
+  await enable(uuid)
+  const { body } = await call('POST', '/holdfast/v1/events/tickets', {}, MINE)
+  const path = `/holdfast/v1/nodes/${uuid}/console?ticket=${body.ticket}`
+  assert.equal((await fetch(server.origin + path)).status, 401)
+  const socket = new WebSocket(server.origin.replace('http', 'ws') + path)
+  const [request, response] = await once(socket, 'unexpected-response')
+  request.destroy()
+  assert.equal(response.statusCode, 401)
 })
 
 test('strangers, other projects and consoles that are not enabled are refused before anything is opened', async () => {
@@ -184,5 +201,35 @@ suite('a console over IPMI', { skip: lacking }, () => {
     viewer.socket.send(Buffer.from('root\r'))
     await viewer.until(() => bmc.typed().includes('root\r') && viewer.shown.includes('heard root'))
     viewer.socket.close()
+  })
+})
+
+eachIdentity('consoles where people log in', ({ api }) => {
+  test('a page of another site opens none, even with a ticket of someone who may', async () => {
+    const token = await api.token('alice')
+    const ask = (method: string, path: string, body: object) =>
+      fetch(api.origin + path, {
+        method,
+        headers: { 'x-auth-token': token, 'content-type': 'application/json', ...VERSION },
+        body: JSON.stringify(body),
+      })
+    const made = await ask('POST', '/baremetal/v1/nodes', { driver: 'fake-hardware' })
+    const { uuid } = (await made.json()) as { uuid: string }
+    assert.equal((await ask('PUT', `/baremetal/v1/nodes/${uuid}/states/console`, { enabled: true })).status, 202)
+    const { ticket } = (await (await ask('POST', '/holdfast/v1/events/tickets', {})).json()) as { ticket: string }
+    const open = (origin: string) =>
+      new WebSocket(
+        `${api.origin.replace('http', 'ws')}/holdfast/v1/nodes/${uuid}/console`,
+        ['holdfast', `ticket.${ticket}`],
+        {
+          headers: { origin },
+        },
+      )
+    const [request, response] = await once(open('https://evil.example'), 'unexpected-response')
+    request.destroy()
+    assert.equal(response.statusCode, 403)
+    const own = open(api.origin)
+    await once(own, 'open')
+    own.close()
   })
 })

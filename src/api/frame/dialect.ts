@@ -49,6 +49,8 @@ export interface Route<Word extends string = never> {
   isAccepted?: boolean
   /** The answer may last: it takes a place among the streams, not among the requests in flight. */
   lasts?: true
+  /** It may become a web socket: a ticket for it stands among the protocols, never in the URL. */
+  isSocket?: true
   /** Exists only with --test-clock. */
   isForTests?: true
 }

@@ -1,5 +1,6 @@
 // GET /holdfast/v1/nodes/X/console: where the console of a machine is, or the console itself as a web socket.
 import type { WebSocket } from 'ws'
+import { requireOwnPage } from '../../http/pages.ts'
 import { isUpgrade } from '../../http/upgrades.ts'
 import { findNode, type Node } from '../../metal/nodes/rows.ts'
 import { driverOf } from '../../metal/nodes/transitions.ts'
@@ -20,7 +21,7 @@ getConsole.operation = {
   description:
     'As a web socket (Upgrade: websocket): binary messages are what the machine prints and what is typed, text ' +
     'messages are words about the line. A page sends its ticket of POST /events/tickets as a protocol: ' +
-    'new WebSocket(url, ["holdfast", `ticket.${ticket}`]). The console must be enabled.',
+    'new WebSocket(url, ["holdfast", `ticket.${ticket}`]). It opens one console. The console must be enabled.',
   answers: { 200: Type.Object({ console_enabled: Flag, console: orNull(Place) }) },
 } satisfies Operation
 
@@ -34,10 +35,14 @@ export async function getConsole(request: OperatorRequest): Promise<Answer> {
   return { status: 200, body: { console_enabled: node.console_enabled === 1, console } }
 }
 
-function openSocket(request: OperatorRequest, node: Node): Answer {
-  const { consoles, streams, drivers } = request.context
+async function openSocket(request: OperatorRequest, node: Node): Promise<Answer> {
+  const { config, consoles, streams, drivers, identity } = request.context
+  const { raw } = request
+  requireOwnPage(config, { headers: raw.headers, host: raw.host })
   const wrong = whyClosed(node) ?? driverOf(node, drivers).validate('console', machineOf(node))
   if (wrong !== null) throw problem('invalid_parameter', { reason: wrong })
+  // Whoever overheard a ticket comes second.
+  if (raw.ticket !== null && !(await identity.tickets.spend(raw.ticket))) throw problem('unauthorized', {})
   const upgraded = (taken: WebSocket) => {
     const socket = new ConsoleSocket(taken, () => whyNoLonger(request))
     try {

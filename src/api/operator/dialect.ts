@@ -21,8 +21,9 @@ const hasNoNulUnlessOpen: Check = (request, reply) => {
  */
 const ticketIsTaken: Check = ({ route, raw }) => {
   if (!route?.lasts || raw.headers['x-auth-token'] !== undefined) return
-  raw.ticket =
-    ticketIn(raw.headers['sec-websocket-protocol']) ?? new URLSearchParams(raw.url.split('?')[1]).get('ticket')
+  raw.ticket = route.isSocket
+    ? ticketIn(raw.headers['sec-websocket-protocol'])
+    : new URLSearchParams(raw.url.split('?')[1]).get('ticket')
 }
 
 const ticketIn = (protocols = '') => /(?:^|,)\s*ticket\.([\w-]+)/.exec(protocols)?.[1] ?? null

@@ -108,7 +108,7 @@ export const routes: Routes = {
   '/status': { GET: to(getStatus, 'holdfast:status:get') },
   '/nodes/:ident/sensors': { GET: onFound(getSensors, 'baremetal:node:get_sensors') },
   '/nodes/:ident/events': { GET: onFound(getEventsOfBmc, 'baremetal:node:get_sensors') },
-  '/nodes/:ident/console': { GET: onFound(getConsole, 'baremetal:node:get_console', { lasts: true }) },
+  '/nodes/:ident/console': { GET: onFound(getConsole, 'baremetal:node:get_console', { lasts: true, isSocket: true }) },
   '/status/:ident': { GET: to(getMachine, 'holdfast:status:get') },
   '/events': { GET: to(getEvents, 'holdfast:events:list', { lasts: true }) },
   '/events/tickets': { POST: to(postTicket, 'holdfast:events:ticket') },
