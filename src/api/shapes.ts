@@ -10,7 +10,7 @@ export const FlagWord = Type.Union([
   Type.Boolean(),
   Type.String({
     pattern:
-      '^\\s*([Tt]([Rr][Uu][Ee])?|[Ff]([Aa][Ll][Ss][Ee])?|[Yy]([Ee][Ss])?|[Nn][Oo]?|[Oo]([Nn]|[Ff][Ff])|[01])\\s*$',
+      '^\\s*([Tt]([Rr][Uu][Ee], { description: 'True or false.' })?|[Ff]([Aa][Ll][Ss][Ee])?|[Yy]([Ee][Ss])?|[Nn][Oo]?|[Oo]([Nn]|[Ff][Ff])|[01])\\s*$',
   }),
 ])
 export const Uuid = Type.String({ format: 'uuid' })

@@ -41,7 +41,7 @@ export const COMPUTE_PROBLEMS = {
   server_tag_not_found: (f: { server: string; tag: string }) => `Server ${f.server} has no tag '${f.tag}'`,
   move_not_found: (f: { server: string; move: string }) =>
     `Migration ${f.move} for server ${f.server} is not live-migration in progress.`,
-  metadata_not_found: (_: object) => 'Metadata item was not found',
+  metadata_not_found: (f: { key: string }) => `Metadata item was not found: ${f.key.slice(0, 100)}`,
   no_valid_host: (f: { reason: string }) => `No valid host was found. ${f.reason}`,
 
   // hypervisors

@@ -30,6 +30,8 @@ export const METAL_PROBLEMS = {
   conductor_silent: (f: { hostname: string; driver: string }) =>
     `Conductor ${f.hostname}, which has driver ${f.driver}, is not heard of; nobody can ask the machine.`,
   boot_iso_unmade: (f: { reason: string }) => `The boot ISO can't be made: ${f.reason}.`,
-  verb_refused: (f: { verb: string; node: string; state: string }) =>
-    `The requested action "${f.verb}" can not be performed on node "${f.node}" while it is in state "${f.state}".`,
+  /** `known` are all verbs, if this is none of them. */
+  verb_refused: (f: { verb: string; node: string; state: string; known?: readonly string[] }) =>
+    `The requested action "${f.verb}" can not be performed on node "${f.node}" while it is in state "${f.state}".` +
+    (f.known === undefined ? '' : ` It is no target: expected one of ${f.known.join(', ')}.`),
 } as const

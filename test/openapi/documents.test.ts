@@ -7,12 +7,12 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { fileOf, FOLDER } from '../../scripts/openapi.ts'
 import { APIS, documentBytes } from '../../src/api/documents.ts'
 import type { Document, RouteDescription } from '../../src/api/openapi.ts'
-import { FIXTURE } from '../policy/routes.ts'
-import { eachSetting, OWNERS, type Setting } from '../policy/setting.ts'
+import { eachSetting } from '../policy/setting.ts'
 import { Client } from '../support/client.ts'
 import { eachIdentity } from '../support/identity.ts'
 import { expectStatus } from '../support/placement.ts'
 import { refused } from './from-schema.ts'
+import { idsIn, VERSIONS } from './ids.ts'
 
 const NAMES = ['placement', 'baremetal', 'reservation', 'compute', 'identity', 'image', 'operator']
 const documents = NAMES.map(name => [name, JSON.parse(documentBytes(name)!.toString()) as Document] as const)
@@ -103,30 +103,6 @@ eachIdentity('documents for those who are not known', ({ api }) => {
   })
 })
 
-/** The ids that paths name; what isn't here is named by something that isn't there. */
-async function idsIn(setting: Setting): Promise<(path: string) => string> {
-  const own = OWNERS['of its project']
-  const made: [string, string][] = [
-    ['/baremetal/v1/nodes/', await setting.make('node', own)],
-    ['/baremetal/v1/ports/', await setting.make('port', own)],
-    ['/baremetal/v1/portgroups/', await setting.make('portgroup', own)],
-    ['/baremetal/v1/volume/connectors/', await setting.make('volume/connector', own)],
-    ['/baremetal/v1/volume/targets/', await setting.make('volume/target', own)],
-    ['/baremetal/v1/allocations/', await setting.make('allocation', own)],
-    ['/baremetal/v1/reservations/', await setting.make('reservation', own)],
-    ['/compute/v2.1/servers/', await setting.make('server', own)],
-    ['/compute/v2.1/flavors/', await setting.make('flavor', own)],
-    ['/reservation/v1/leases/', await setting.make('lease', own)],
-    ['/placement/resource_providers/', await setting.things.metal.placement.provider({ VCPU: 8 })],
-  ]
-  const values: Record<string, string> = { key: FIXTURE.key, resource_class: 'VCPU', action: 'enable' }
-  return path => {
-    const id = made.find(([beginning]) => path.startsWith(beginning))?.[1] ?? 'no-such-thing'
-    return path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? id)
-  }
-}
-
-const VERSIONS = { 'x-openstack-ironic-api-version': '1.83', 'openstack-api-version': 'placement 1.39' }
 const RUNS = Number(process.env['HOLDFAST_RUNS'] ?? 10)
 
 async function requireRefused(client: Client, route: RouteDescription, path: string): Promise<void> {
@@ -144,7 +120,7 @@ async function requireRefused(client: Client, route: RouteDescription, path: str
 
 eachSetting('what a document refuses', setting => {
   void test('the server refuses too, on every path that takes a body', async () => {
-    const pathOf = await idsIn(setting)
+    const { pathOf } = await idsIn(setting)
     let count = 0
     for (const name of NAMES.filter(name => name !== 'identity')) {
       const { url, routes } = APIS[name]!

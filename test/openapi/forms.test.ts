@@ -37,7 +37,7 @@ const READINGS: Record<string, Reading> = {
     form: NEW_LEASE,
     // As who may say whose it is: from others that is ignored, whatever it is.
     read: value => newLeaseOf(objectOf(value), NOW, { project: 'p', user: 'u' }),
-    beyond: /must not be more than max|is an invalid date|must be a whole number from/,
+    beyond: /must not be more than max|is an invalid date|must be a whole number from|must be later than/,
   },
   'a change of a lease': {
     form: LEASE_CHANGE,
@@ -51,7 +51,7 @@ const READINGS: Record<string, Reading> = {
       for (const name of Object.keys(objectOf(value))) if (!CREATABLE.has(name)) throw new TypeError('unknown')
       checkAttributes(objectOf(value))
     },
-    beyond: /is no UUID and no word that the API uses/,
+    beyond: /is an invalid name/,
   },
   'who wants a token': {
     form: AUTH,
@@ -75,7 +75,7 @@ for (const { method, path, operation } of [...APIS['baremetal']!.routes, ...APIS
       for (const name of required)
         if ([found[name] ?? []].flat().length === 0) throw new TypeError(`${name} is missing`)
     },
-    beyond: /field\/attribute (name|node_uuid)|is there twice/,
+    beyond: /for (name|node_uuid)[,:]|is there twice/,
   }
 }
 

@@ -11,7 +11,7 @@ import { Policy } from '../../src/identity/policy.ts'
 import { as, asSystem } from '../support/callers.ts'
 import { type Answer, Client, type Options } from '../support/client.ts'
 import { startServer, type Server } from '../support/server.ts'
-import { eachDatabase, type Kind as DatabaseKind } from '../support/stores.ts'
+import { type Databases, eachDatabase, type Kind as DatabaseKind } from '../support/stores.ts'
 import { type Call, FIXTURE, type Kind } from './routes.ts'
 import { type State, stateOf } from './state.ts'
 import { Things } from './things.ts'
@@ -178,15 +178,17 @@ export function eachSetting(
   name: string,
   body: (setting: Setting, database: DatabaseKind) => void,
   settings: Partial<Config> = {},
+  kinds?: readonly DatabaseKind[],
 ): void {
-  eachDatabase(name, databases => {
+  const serve = (databases: Databases) => {
     void describe('', () => {
       const setting = new Setting()
       before(async () => setting.open(await databases.create(), settings))
       body(setting, databases.kind)
       after(() => setting.close())
     })
-  })
+  }
+  eachDatabase(name, serve, kinds)
 }
 
 export const missingId = randomUUID

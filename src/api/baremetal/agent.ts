@@ -16,6 +16,7 @@ import { type Answer, type MetalRequest, parametersOf } from './request.ts'
 import { masked } from './secrets.ts'
 import { since, type Word } from './versions.ts'
 import { Type } from '../../shared/type.ts'
+import { expected } from '../../shared/expected.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -47,7 +48,8 @@ export async function showLookup(request: MetalRequest): Promise<Answer> {
   const { now, base } = request
   const given = request.parameters(PARAMETERS)
   const asker = { uuid: uuidIn(given.get('node_uuid')), addresses: addressesIn(given.get('addresses')) }
-  if (asker.uuid === null && asker.addresses.length === 0) throw refuse('A lookup needs addresses or a node_uuid.')
+  if (asker.uuid === null && asker.addresses.length === 0)
+    throw refuse('A lookup needs addresses, MAC addresses with commas between, or a node_uuid.')
   requireRoom(request)
   const { clock, store } = by(request, 'baremetal:driver:ipa_lookup')
   // Only what is written takes a turn of the writers: a stranger's question reads.
@@ -93,14 +95,15 @@ const by = ({ context, raw }: MetalRequest, action: string) => audited(context, 
 function uuidIn(given: string | undefined): string | null {
   if (given === undefined) return null
   const uuid = canonicalUuid(given)
-  if (uuid === null) throw refuse(`Expected a UUID but received ${given.slice(0, 100)}.`)
+  if (uuid === null) throw refuse(expected('a UUID', 'node_uuid', given))
   return uuid
 }
 
 /** The MAC addresses. What is none is left out: InfiniBand cards have longer ones. */
 function addressesIn(given: string | undefined): string[] {
   const words = (given ?? '').split(',')
-  if (words.length > limits.agentAddressesMax) throw refuse(`At most ${limits.agentAddressesMax} addresses.`)
+  if (words.length > limits.agentAddressesMax)
+    throw refuse(`addresses has at most ${limits.agentAddressesMax} MAC addresses.`)
   return words.map(word => c.macOf(word)).filter(address => address !== null)
 }
 
@@ -121,7 +124,7 @@ const BEAT = c.membersOf(
   'Heartbeat',
   {
     callback_url: c.is(
-      Type.String({ maxLength: 1_024, pattern: CALLABLE }),
+      Type.String({ maxLength: 1_024, pattern: CALLABLE, description: 'A URL with http or https.' }),
       value => typeof value === 'string' && isShort(value) && new RegExp(CALLABLE).test(value),
     ),
     agent_version: c.isText(),
@@ -146,9 +149,9 @@ export async function postHeartbeat(request: MetalRequest): Promise<Answer> {
   for (const name of [...Object.keys(about), ...(token === undefined ? [] : ['agent_token'])]) {
     if (!request.has[SINCE[name]!]) throw refuse(`Field ${name} is not recognised before ${since(SINCE[name]!)}.`)
   }
-  if (typeof callbackUrl !== 'string') throw refuse('A heartbeat needs a callback_url.')
+  if (typeof callbackUrl !== 'string') throw refuse('A heartbeat needs a callback_url, the URL of the agent.')
   if (request.has.agentVersion && about['agent_version'] === undefined) {
-    throw refuse('A heartbeat needs the agent_version.')
+    throw refuse('A heartbeat needs the agent_version, a string.')
   }
   const agentToken = c.asText(token)
   if (agentToken === null) throw refuse('An agent_token is required.')

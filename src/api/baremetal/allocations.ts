@@ -17,17 +17,18 @@ import type { Write } from '../../store/transaction.ts'
 import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
 import { Document, from, named, oneOf, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
+import { isClass, isKeeper, isList, isName, isNote } from './allocation-checks.ts'
 import {
   asText,
   FIELDS_PARAMETER,
   Fields,
   inPart,
-  is,
   isDocument,
   isText,
   isTime,
   isUuid,
   listShape,
+  unknownField,
   membersIn,
   membersOf,
 } from './collection.ts'
@@ -37,6 +38,7 @@ import { nextLink, pagingOf, parsePaging } from './paging.ts'
 import { type Answer, type MetalRequest, ownerOr, parametersOf } from './request.ts'
 import { since, type Word } from './versions.ts'
 import { Type } from '../../shared/type.ts'
+import { unexpected } from '../wanted.ts'
 
 export const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -137,7 +139,7 @@ function chosenFields(request: MetalRequest, given: string | undefined): (all: J
   if (given === undefined) return all => all
   const names = new Set(given.split(',').map(name => name.trim()))
   for (const name of names) {
-    if (!FIELDS.has(name)) throw refuse(`Field(s) "${name.slice(0, 100)}" are not valid`)
+    if (!FIELDS.has(name)) throw refuse(unknownField(name, FIELDS))
     requireMember(request, name)
   }
   names.add('links')
@@ -148,25 +150,6 @@ export function requireMember(request: MetalRequest, name: string): void {
   const word = SINCE[name]
   if (word) request.require(word, `The field ${name}`)
 }
-
-const isList = (max: number) =>
-  is(
-    Type.Array(Text, { maxItems: max }),
-    value => Array.isArray(value) && value.length <= max && value.every(item => typeof item === 'string'),
-  )
-
-const NAME = /^[A-Za-z0-9._~-]{1,255}$/
-export const isName = is(Type.String({ pattern: NAME.source }), value => typeof value === 'string' && NAME.test(value))
-/** A name that everyone may see, and behind the slash the proof, which nobody is shown. */
-const KEEPER = new RegExp(`^[^/\\u0000-\\u001f\\u007f-\\u009f]{1,${limits.keeperNameMax}}/[A-Za-z0-9_-]{16,64}$`)
-export const isKeeper = is(
-  Type.String({ pattern: KEEPER.source }),
-  value => typeof value === 'string' && KEEPER.test(value),
-)
-/** One line: it stands in tables. */
-const NOTE = new RegExp(`^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]{1,${limits.noteMax}}$`)
-export const isNote = is(Type.String({ pattern: NOTE.source }), value => typeof value === 'string' && NOTE.test(value))
-const isClass = is(Type.String({ minLength: 1, maxLength: 80 }), value => isText(80)(value) && value !== '')
 
 export const NEW_ALLOCATION = membersOf(
   'NewAllocation',
@@ -192,6 +175,10 @@ export const NEW_ALLOCATION = membersOf(
 export function newAllocationOf(request: MetalRequest): allocations.AllocationRequest {
   const { context, now } = request
   const body = membersIn(request, NEW_ALLOCATION)
+  if (body['node'] !== undefined && !request.has.allocationBackfill) {
+    // All other members of later versions are 406.
+    throw refuse(`Cannot set node in this API version: allocations of a node came with ${since('allocationBackfill')}.`)
+  }
   for (const name of Object.keys(body)) requireMember(request, name)
   const traits = [...new Set((body['traits'] as string[] | undefined) ?? [])]
   requireTraitNames(traits)
@@ -200,7 +187,7 @@ export function newAllocationOf(request: MetalRequest): allocations.AllocationRe
   const resourceClass = asText(body['resource_class'])
   const candidates = (body['candidate_nodes'] as string[] | undefined) ?? null
   if (resourceClass === null && node === null)
-    throw refuse("Invalid input for field/attribute resource_class: 'resource_class' is mandatory.")
+    throw refuse("'resource_class' is mandatory, if no node is named: the class of the nodes to choose from.")
   if (node !== null && candidates !== null) throw refuse('candidate_nodes can not be used together with node.')
   const keeper = asText(body['keeper'])
   if (keeper !== null && body['expires_at'] === undefined) throw refuse('An allocation with a keeper needs expires_at.')
@@ -261,12 +248,13 @@ export async function postAllocation(request: MetalRequest): Promise<Answer> {
   return { status: 201, location: `/allocations/${row.uuid}`, body: shownAllocation(row, request) }
 }
 
+const STATE = oneOf(...allocations.STATES)
 const LIST_PARAMETERS = parametersOf({
   ...pagingOf(SORT_KEYS),
   fields: Fields,
   node: Text,
   resource_class: Text,
-  state: oneOf(...allocations.STATES),
+  state: STATE,
   owner: from(since('allocationOwner'), Text),
 })
 
@@ -298,8 +286,9 @@ function filterOf(given: ReadonlyMap<string, string>): Omit<AllocationFilter, 'n
   const [state = null, resource_class = null, owner = null] = ['state', 'resource_class', 'owner'].map(name =>
     given.get(name),
   )
-  if (state !== null && !allocations.STATES.has(state)) throw refuse(`Invalid state: ${state.slice(0, 100)}.`)
-  if (resource_class !== null && !isClass(resource_class)) throw refuse('Invalid resource_class.')
+  if (state !== null && !allocations.STATES.has(state)) throw refuse(unexpected(STATE, 'state', state))
+  if (resource_class !== null && !isClass(resource_class))
+    throw refuse(unexpected(isClass.schema, 'resource_class', resource_class))
   return { state, resource_class, owner }
 }
 

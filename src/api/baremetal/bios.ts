@@ -4,7 +4,7 @@ import { biosOf, biosSetting, type KeptSetting } from '../../metal/nodes/bios.ts
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { byName, Flag, FlagOrNull, from, named, orNull, Text, TextOrNull } from '../shapes.ts'
-import { inPart } from './collection.ts'
+import { inPart, unknownField } from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import { type Answer, flagParameter, type MetalRequest, parametersOf } from './request.ts'
@@ -76,7 +76,7 @@ function namesIn(given: ReadonlyMap<string, string>, request: MetalRequest): rea
   if (fields === undefined) return BASIC
   const names = fields.split(',').map(name => name.trim())
   const unknown = names.find(name => !Object.hasOwn(Setting.properties, name))
-  if (unknown !== undefined) throw refuse(`Field(s) "${unknown.slice(0, 100)}" are not valid`)
+  if (unknown !== undefined) throw refuse(unknownField(unknown, Object.keys(Setting.properties)))
   return [...new Set([...names, 'links'])]
 }
 

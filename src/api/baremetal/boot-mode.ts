@@ -7,6 +7,9 @@ import { orderOfMachine } from './asking.ts'
 import { FlagWord } from '../shapes.ts'
 import type { Answer, MetalRequest } from './request.ts'
 import { Type } from '../../shared/type.ts'
+import { unknownMember } from './collection.ts'
+import { wanted } from '../wanted.ts'
+import { propertiesOf } from '../operation.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -20,8 +23,9 @@ const SECURE: Form = {
 function targetIn(request: MetalRequest, form: Form): unknown {
   const { target, ...others } = request.object(form)
   const unknown = Object.keys(others)[0]
-  if (unknown !== undefined) throw refuse(`Unknown member ${unknown.slice(0, 100)}.`)
-  if (target === undefined || target === null) throw refuse('Missing mandatory parameter target.')
+  if (unknown !== undefined) throw refuse(unknownMember(unknown, ['target']))
+  if (target === undefined || target === null)
+    throw refuse(`Missing mandatory parameter target: ${wanted(propertiesOf(form.schema)['target']!)}.`)
   return target
 }
 
@@ -38,7 +42,7 @@ putBootMode.operation = {
 
 export async function putBootMode(request: MetalRequest): Promise<Answer> {
   const target = targetIn(request, MODE)
-  if (target !== 'uefi' && target !== 'bios') throw refuse('The boot mode is uefi or bios.')
+  if (target !== 'uefi' && target !== 'bios') throw refuse('target, the boot mode, is uefi or bios.')
   await orderOfMachine(request, { name: 'set_boot_mode', args: { boot_mode: target } })
   return accepted(request)
 }
@@ -51,7 +55,7 @@ putSecureBoot.operation = {
 
 export async function putSecureBoot(request: MetalRequest): Promise<Answer> {
   const secure_boot = flagOf(targetIn(request, SECURE))
-  if (secure_boot === null) throw refuse('Secure boot is true or false.')
+  if (secure_boot === null) throw refuse('target, secure boot, is true or false.')
   await orderOfMachine(request, { name: 'set_secure_boot', args: { secure_boot } })
   return accepted(request)
 }

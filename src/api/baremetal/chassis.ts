@@ -88,9 +88,10 @@ patchChassis.operation = {
 } satisfies Operation
 
 export async function patchChassis(request: MetalRequest): Promise<Answer> {
+  const patches = c.patchesIn(request, NEW)
   const change = (row: Chassis) => {
     const before = { description: row.description, extra: jsonIn(row.extra, MEMBERS) }
-    return columnsOf(c.patchedMembers(request, before, NEW))
+    return columnsOf(c.patchedMembers(patches, before, NEW))
   }
   const row = await request.context.store.write(() => changeChassis(request.param('uuid'), change, request.now))
   return { status: 200, body: chassis.show(row, request) }

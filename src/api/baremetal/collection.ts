@@ -1,13 +1,14 @@
 // Shared code of the small resources: fields, pages, and bodies with known members only.
 import type { TProperties, TSchema } from 'typebox'
-import { parsePatches, applyPatches } from '../../metal/json-patch.ts'
+import { applyPatches, parsePatches, type Patch } from '../../metal/json-patch.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import { flagOf } from '../../metal/nodes/attributes.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
+import { INSTANT } from '../instants.ts'
 import type { Form } from '../operation.ts'
-import { Document, Flag, FlagWord, from, named, oneOf, orNull, Text, Uuid } from '../shapes.ts'
+import { Flag, FlagWord, from, named, oneOf, orNull, Text, Uuid } from '../shapes.ts'
 import { type JsonText, jsonText } from '../../shared/json.ts'
 import { readInParts } from '../../http/written.ts'
 import { onePage, partsOf, type RowsById, type Sized } from '../../store/sized.ts'
@@ -15,6 +16,7 @@ import { nextLink, pageOf, pagingOf, parsePaging } from './paging.ts'
 import { type Answer, flagParameter, type MetalRequest, type Parameters, parametersOf } from './request.ts'
 import { since, type Word } from './versions.ts'
 import { isObject } from '../../shared/is-object.ts'
+import { unexpected } from '../wanted.ts'
 import { Type } from '../../shared/type.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
@@ -116,7 +118,7 @@ export function shownList<Id extends number, Row extends { id: Id }>(
   const { page, hasMore, bytes } = onePage(asked, paging.limit)
   const detail = given.get('detail')
   if (detail !== undefined && !request.has[resource.detailSince ?? DETAIL]) throw refuse('Unknown parameter detail.')
-  const isDetail = detailed || (detail !== undefined && flagParameter('detail', detail))
+  const isDetail = (detail !== undefined && flagParameter('detail', detail)) || detailed
   const fields = given.get('fields')
   if (isDetail && fields !== undefined) throw refuse("Can't fetch a subset of fields with 'detail' set")
   const names = fields === undefined ? resource.short : fieldsOf(fields, fieldNames(resource), request)
@@ -137,9 +139,13 @@ function fieldsOf(given: string, known: readonly string[], request: MetalRequest
   request.require('fields', 'Use of the fields parameter')
   const names = given.split(',').map(name => name.trim())
   const unknown = names.find(name => !known.includes(name))
-  if (unknown !== undefined) throw refuse(`Field(s) "${unknown.slice(0, 100)}" are not valid`)
+  if (unknown !== undefined) throw refuse(unknownField(unknown, known))
   return [...names, 'links']
 }
+
+/** The refusal of a field that is none. */
+export const unknownField = (name: string, known: Iterable<string>): string =>
+  `Field(s) "${name.slice(0, 100)}" are not valid for fields: it takes ${[...known].join(', ')}.`
 
 const picked = (all: Json, names: readonly string[]): Json =>
   Object.fromEntries(names.filter(name => name in all).map(name => [name, all[name]]))
@@ -159,11 +165,16 @@ export const isText = (max = 255) =>
 export const isFlag = is(FlagWord, value => flagOf(value) !== null, flagOf)
 export const isUuid = is(Uuid, value => typeof value === 'string' && canonicalUuid(value) !== null)
 export const isDocument = is(
-  Document,
+  Type.Object(
+    {},
+    { additionalProperties: true, description: `An object of at most ${limits.nodeJsonBytesMax} bytes.` },
+  ),
   value => isObject(value) && JSON.stringify(value).length <= limits.nodeJsonBytesMax,
 )
 /** An instant, or a duration from now. Only the type is checked here; instants.ts reads the value. */
-export const isTime = is(Type.Union([Text, Type.Number()]), value => ['string', 'number'].includes(typeof value))
+export const isTime = is(Type.Union([Text, Type.Number()], { description: `A ${INSTANT}.` }), value =>
+  ['string', 'number'].includes(typeof value),
+)
 
 /** The uuid in the path. What has no name is found by it alone. */
 export function uuidIn(request: MetalRequest): string {
@@ -179,7 +190,10 @@ export const macOf = (text: string): string | null => {
   return MAC.test(lower) ? lower : null
 }
 export const isMac = is(
-  Type.String({ pattern: '^\\s*[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}\\s*$' }),
+  Type.String({
+    pattern: '^\\s*[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}\\s*$',
+    description: 'A MAC address such as 52:54:00:12:34:56.',
+  }),
   value => typeof value === 'string' && macOf(value) !== null,
 )
 
@@ -210,13 +224,17 @@ export function membersOf(
 /** The members of the request's body. */
 export const membersIn = (request: MetalRequest, form: Members): Json => members(request.object(form), form)
 
+/** The refusal of a member that a body doesn't have. */
+export const unknownMember = (name: string, known: readonly string[]): string =>
+  `Unknown attribute ${name.slice(0, 100)}: expected any of ${known.join(', ')}.`
+
 /** Checks all members. Unknown ones are refused, and null counts as absent. */
 export function members(body: Json, { checks }: Pick<Members, 'checks'>): Json {
   const found: Json = {}
   for (const [name, value] of Object.entries(body)) {
-    if (!Object.hasOwn(checks, name)) throw refuse(`Unknown attribute ${name.slice(0, 100)}.`)
+    if (!Object.hasOwn(checks, name)) throw refuse(unknownMember(name, Object.keys(checks)))
     if (value === null || value === undefined) continue
-    if (!checks[name]!(value)) throw refuse(`Invalid input for field/attribute ${name}.`)
+    if (!checks[name]!(value)) throw refuse(unexpected(checks[name]!.schema, name, value))
     found[name] = checks[name]!.read(value)
   }
   return found
@@ -237,15 +255,28 @@ export const PATCH: Form = {
   ),
 }
 
-/** Applies a patch, then runs the same checks as for a new resource. */
-export function patchedMembers(request: MetalRequest, before: Json, form: Members): Json {
+/** The refusal of a patch for what can't be patched. */
+export const notPatched = (path: readonly string[], known: readonly string[]): string =>
+  `Cannot patch /${path.join('/').slice(0, 200)}. Only the following can be updated: ${known.join(', ')}`
+
+/** The patch in the body, of members that the resource has. */
+export function patchesIn(request: MetalRequest, form: Members): Patch[] {
   const patches = parsePatches(request.json(PATCH))
   for (const { path } of patches) {
     if (!Object.hasOwn(form.checks, path[0]) || path[0] === 'uuid')
-      throw refuse(`Cannot patch /${path.join('/').slice(0, 200)}.`)
+      throw refuse(
+        notPatched(
+          path,
+          Object.keys(form.checks).filter(name => name !== 'uuid'),
+        ),
+      )
   }
-  return members(applyPatches(before, patches), form)
+  return patches
 }
+
+/** Applies a patch, then runs the same checks as for a new resource. */
+export const patchedMembers = (patches: readonly Patch[], before: Json, form: Members): Json =>
+  members(applyPatches(before, patches), form)
 
 export const asText = (value: unknown): string | null => (value as string | undefined) ?? null
 export const asJson = (value: unknown): JsonText<Json> => jsonText((value ?? {}) as Json)

@@ -57,7 +57,7 @@ export async function putConsole(request: MetalRequest): Promise<Answer> {
   const { store, drivers } = request.context
   const { enabled } = c.membersIn(request, NEW_CONSOLE)
   if (typeof enabled !== 'boolean')
-    throw problem('invalid_parameter', { reason: 'Missing mandatory parameter enabled.' })
+    throw problem('invalid_parameter', { reason: 'Missing mandatory parameter enabled: true or false.' })
   await store.write(() => setConsole(nodeIdent(request), request.access(), { enabled, drivers }, request.now))
   return { status: 202, location: `/nodes/${request.param('ident')}/states/console` }
 }

@@ -42,7 +42,7 @@ const NEW = c.membersOf(
           Type.String({ pattern: '^[A-Z0-9]{2,9}_[A-Z0-9_]{1,200}$' }),
         ],
         {
-          description: 'A trait: a custom one, or a name of os-traits.',
+          description: 'A trait: CUSTOM_ followed by A-Z, 0-9 and _, or a name of os-traits.',
         },
       ),
       value => typeof value === 'string' && isTraitName(value),
@@ -50,7 +50,7 @@ const NEW = c.membersOf(
     // deployStepsIn says itself what is wrong with a step.
     steps: c.is(
       Type.Array(NewDeployStep, { minItems: 1, maxItems: limits.stepsMax }),
-      value => deployStepsIn(value, 'steps').length > 0,
+      value => Array.isArray(value) && value.length > 0 && deployStepsIn(value, 'steps').length > 0,
     ),
     extra: c.isDocument,
   },
@@ -102,7 +102,7 @@ export async function showDeployTemplate(request: MetalRequest): Promise<Answer>
 
 function columnsOf(given: Json): Pick<DeployTemplate, 'name' | 'steps' | 'extra'> {
   const { name, steps, extra } = given
-  if (typeof name !== 'string') throw refuse('A deploy template needs a name.')
+  if (typeof name !== 'string') throw refuse('A deploy template needs a name: a trait.')
   if (steps === undefined) throw refuse('A deploy template needs steps.')
   const wanted = deployStepsIn(steps, 'steps').map((step): Json => ({ ...step }))
   return { name, steps: jsonText(wanted), extra: c.asJson(extra) }
@@ -131,6 +131,7 @@ patchDeployTemplate.operation = {
 } satisfies Operation
 
 export async function patchDeployTemplate(request: MetalRequest): Promise<Answer> {
+  const patches = c.patchesIn(request, NEW)
   const { context, now } = request
   const after = await context.store.write(function* () {
     const template = yield* findTemplate(request.param('ident'))
@@ -139,7 +140,7 @@ export async function patchDeployTemplate(request: MetalRequest): Promise<Answer
       steps: jsonIn(template.steps, OBJECTS),
       extra: jsonIn(template.extra, MEMBERS),
     }
-    const given = c.patchedMembers(request, before, NEW)
+    const given = c.patchedMembers(patches, before, NEW)
     return yield* saveTemplate({ ...template, ...columnsOf(given), updated_at: now })
   })
   return { status: 200, body: templates.show(after, request) }

@@ -5,7 +5,7 @@ import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { byName, Flag, from, named, oneOf, Text } from '../shapes.ts'
 import { shownIn, TEXTS } from '../../shared/json.ts'
-import { inPart } from './collection.ts'
+import { inPart, unknownField } from './collection.ts'
 import { isAlive } from './conductors.ts'
 import { Links, linksTo } from './links.ts'
 import { type Answer, flagParameter, type MetalRequest, parametersOf } from './request.ts'
@@ -89,7 +89,7 @@ export async function listDrivers(request: MetalRequest): Promise<Answer> {
   if (type !== undefined) {
     request.require('driverDetails', 'type')
     if (type !== 'dynamic' && type !== 'classic') {
-      throw problem('invalid_parameter', { reason: 'The type of a driver is dynamic or classic.' })
+      throw problem('invalid_parameter', { reason: 'type, that of a driver, must be dynamic or classic.' })
     }
   }
   const detail = given.get('detail')
@@ -115,7 +115,7 @@ function fieldsOf(given: string | undefined, request: MetalRequest): string[] | 
   request.require('driverFields', 'Use of the fields parameter')
   const names = given.split(',').map(name => name.trim())
   const unknown = names.find(name => !Object.hasOwn(Detailed.properties, name))
-  if (unknown !== undefined) throw refuse(`Field(s) "${unknown.slice(0, 100)}" are not valid`)
+  if (unknown !== undefined) throw refuse(unknownField(unknown, Object.keys(Detailed.properties)))
   return [...names, 'links']
 }
 

@@ -10,6 +10,7 @@ import { oneOf, Text, Uuid } from '../shapes.ts'
 import * as c from './collection.ts'
 import type { Answer, MetalRequest } from './request.ts'
 import { Type } from '../../shared/type.ts'
+import { unexpected, wanted } from '../wanted.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -50,20 +51,21 @@ postEvents.operation = {
 
 export function postEvents(request: MetalRequest): Answer {
   const { events, ...others } = request.object(NEWS)
-  if (Object.keys(others).length > 0 || !Array.isArray(events))
-    throw refuse('Expected an object with a list of events.')
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw refuse(c.unknownMember(unknown, ['events']))
+  if (!Array.isArray(events)) throw refuse('Expected an object with events, a list.')
   if (events.length > limits.externalEventsMax) throw refuse(`At most ${limits.externalEventsMax} events at once.`)
   for (const event of events as unknown[]) checkEvent(event)
   return { status: 204 }
 }
 
 function checkEvent(event: unknown): void {
-  if (!isObject(event)) throw refuse('An event is an object.')
+  if (!isObject(event)) throw refuse('An event, a member of events, is an object.')
   for (const [name, [, , required]] of Object.entries(MEMBERS)) {
-    if (required && event[name] === undefined) throw refuse(`An event needs ${name}.`)
+    if (required && event[name] === undefined) throw refuse(`An event needs ${name}: ${wanted(MEMBERS[name]![0])}.`)
   }
   for (const [name, value] of Object.entries(event)) {
-    if (!Object.hasOwn(MEMBERS, name)) throw refuse(`An event has no member ${name.slice(0, 100)}.`)
-    if (!MEMBERS[name]![1](value)) throw refuse(`Invalid value for ${name} of an event.`)
+    if (!Object.hasOwn(MEMBERS, name)) throw refuse(c.unknownMember(name, Object.keys(MEMBERS)))
+    if (!MEMBERS[name]![1](value)) throw refuse(unexpected(MEMBERS[name]![0], name, value))
   }
 }

@@ -11,6 +11,7 @@ import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import { nextLink, pagingOf, parsePaging } from './paging.ts'
 import { type Answer, flagParameter, type MetalRequest, parametersOf } from './request.ts'
+import { expected } from '../../shared/expected.ts'
 
 const Shown = named('HistoryEvent', {
   uuid: Uuid,
@@ -62,8 +63,7 @@ showNodeHistory.operation = {
 export async function showNodeHistory(request: MetalRequest): Promise<Answer> {
   const given = request.param('event')
   const event = canonicalUuid(given)
-  if (event === null)
-    throw problem('invalid_parameter', { reason: `Expected a UUID but received ${given.slice(0, 100)}.` })
+  if (event === null) throw problem('invalid_parameter', { reason: expected('a UUID', 'the history entry', given) })
   const { uuid, row } = await request.context.store.read(function* () {
     const node = yield* findNode(nodeIdent(request), request.access())
     return { uuid: node.uuid, row: yield* findHistory(node.id, event) }
@@ -73,6 +73,8 @@ export async function showNodeHistory(request: MetalRequest): Promise<Answer> {
 
 async function list(request: MetalRequest, path: string, isDetailed: boolean): Promise<Answer> {
   const paging = parsePaging(new Map(request.query), ['id'])
+  const detail = request.query.get('detail')
+  if (detail !== null) flagParameter('detail', detail)
   const ident = nodeIdent(request)
   const { uuid, rows } = await request.context.store.read(function* () {
     const node = yield* findNode(ident, request.access())

@@ -68,7 +68,8 @@ putIndicator.operation = {
 
 export async function putIndicator(request: MetalRequest): Promise<Answer> {
   const { state } = c.membersIn(request, STATE)
-  if (typeof state !== 'string') throw problem('invalid_parameter', { reason: 'Missing mandatory parameter state.' })
+  if (typeof state !== 'string')
+    throw problem('invalid_parameter', { reason: 'Missing mandatory parameter state, a string.' })
   await askMachine(request, { name: 'set_indicator', args: { ...light(request), state } })
   return { status: 204 }
 }

@@ -44,13 +44,13 @@ export async function putBootDevice(request: MetalRequest): Promise<Answer> {
   const { store, drivers } = request.context
   const { boot_device, persistent } = c.membersIn(request, DEVICE)
   if (typeof boot_device !== 'string') {
-    throw problem('invalid_parameter', { reason: 'Missing mandatory parameter boot_device.' })
+    throw problem('invalid_parameter', { reason: 'Missing mandatory parameter boot_device, a string.' })
   }
   const node = await store.read(() => findNode(nodeIdent(request), request.access()))
   const known = driverOf(node, drivers).bootDevices
   if (!known.includes(boot_device)) {
     throw problem('invalid_parameter', {
-      reason: `Invalid boot device ${boot_device.slice(0, 100)} specified; use one of ${known.join(', ')}.`,
+      reason: `Invalid boot device (boot_device) ${boot_device.slice(0, 100)} specified; use one of ${known.join(', ')}.`,
     })
   }
   await askMachine(request, { name: 'set_boot_device', args: { boot_device, persistent: persistent === true } })
@@ -68,7 +68,8 @@ putNmi.operation = {
 
 export async function putNmi(request: MetalRequest): Promise<Answer> {
   const unknown = request.hasBody ? Object.keys(request.object(NOTHING))[0] : undefined
-  if (unknown !== undefined) throw problem('invalid_parameter', { reason: `Unknown member ${unknown.slice(0, 100)}.` })
+  if (unknown !== undefined)
+    throw problem('invalid_parameter', { reason: `Unknown member ${unknown.slice(0, 100)}: there are none.` })
   await askMachine(request, { name: 'inject_nmi', args: {} })
   return { status: 204 }
 }

@@ -14,7 +14,7 @@ import type { Node } from '../../metal/nodes/rows.ts'
 import { problem } from '../../problems/problem.ts'
 import { Document, Flag, FlagOrNull, from as newIn, named, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
 import { MEMBERS, shownIn, shownText, WORDS } from '../../shared/json.ts'
-import { inPart } from './collection.ts'
+import { inPart, unknownField } from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { INSTANCE_SECRETS, masked } from './secrets.ts'
 import { requireWord, since, type Version, type Word } from './versions.ts'
@@ -142,7 +142,7 @@ export function fieldsNamed(given: string, version: Version): FieldName[] {
   requireWord(version, 'fields', 'Use of the fields parameter')
   const names = [...new Set(given.split(',').map(name => name.trim()))].map(name => {
     if (!isField(name)) {
-      throw problem('invalid_parameter', { reason: `Field(s) "${name.slice(0, 100)}" are not valid` })
+      throw problem('invalid_parameter', { reason: unknownField(name, ALL) })
     }
     requireField(name, version)
     return name

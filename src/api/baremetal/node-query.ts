@@ -6,7 +6,9 @@ import { STATES } from '../../metal/nodes/states.ts'
 import { isTraitName } from '../../metal/nodes/trait-names.ts'
 import { problem } from '../../problems/problem.ts'
 import { type FieldName, FILTERED, NODE_FIELDS } from '../../shared/node-fields.ts'
+import { expected } from '../../shared/expected.ts'
 import { Flag, from, oneOf, Text, Uuid } from '../shapes.ts'
+import { unexpected } from '../wanted.ts'
 import { Fields } from './collection.ts'
 import { ALL, fieldsNamed, shortFields } from './node-fields.ts'
 import { type Paging, pagingOf, parsePaging } from './paging.ts'
@@ -29,16 +31,18 @@ const text = of(Text, value => value)
 const flag = of(Flag, (value, name) => (flagParameter(name, value) ? 1 : 0))
 const uuid = of(Uuid, (value, name) => {
   const found = canonicalUuid(value)
-  if (!found) throw refuse(`Expected a UUID but received ${value.slice(0, 100)} for ${name}.`)
+  if (!found) throw refuse(expected('a UUID', name, value))
   return found
 })
-const state = of(oneOf(...STATES), value => {
-  if (!STATES.has(value)) throw refuse(`Invalid provision state: ${value.slice(0, 100)}.`)
+const State = oneOf(...STATES)
+const state = of(State, (value, name) => {
+  if (!STATES.has(value)) throw refuse(unexpected(State, name, value))
   return value
 })
 const FAULTS = new Set(['none', 'power failure', 'clean failure', 'rescue abort failure'])
-const fault = of(oneOf(...FAULTS), value => {
-  if (!FAULTS.has(value)) throw refuse(`Unrecognized fault "${value.slice(0, 100)}".`)
+const Fault = oneOf(...FAULTS)
+const fault = of(Fault, (value, name) => {
+  if (!FAULTS.has(value)) throw refuse(unexpected(Fault, name, value))
   return value
 })
 const group = of(Text, value => value.toLowerCase())
@@ -131,6 +135,9 @@ function fieldsOf({ version, has }: MetalRequest, given: ReadonlyMap<string, str
 function traitNames(name: string, value: string): string[] {
   const names = value.split(',')
   const wrong = names.find(trait => !isTraitName(trait))
-  if (wrong !== undefined) throw refuse(`Invalid trait "${wrong.slice(0, 100)}" in the filter ${name}.`)
+  if (wrong !== undefined)
+    throw refuse(
+      `Invalid trait "${wrong.slice(0, 100)}" in the filter ${name}: expected names of os-traits or CUSTOM_…, with commas between.`,
+    )
   return names
 }

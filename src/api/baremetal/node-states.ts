@@ -4,7 +4,7 @@ import { setMaintenance } from '../../metal/nodes/lifecycle.ts'
 import { type Json, POWER_TARGETS, type PowerTarget } from '../../metal/drivers/port.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
 import { startPower, startVerb } from '../../metal/nodes/transitions.ts'
-import { type Verb, verbOf } from '../../metal/nodes/states.ts'
+import { type Verb, VERB_WORDS, verbOf } from '../../metal/nodes/states.ts'
 import { cleanStepsIn, deployStepsIn } from '../../metal/nodes/steps.ts'
 import { problem } from '../../problems/problem.ts'
 import type { FieldName } from '../../shared/node-fields.ts'
@@ -16,6 +16,9 @@ import { withPatience } from './patience.ts'
 import type { Answer, MetalRequest } from './request.ts'
 import type { Word } from './versions.ts'
 import { isObject } from '../../shared/is-object.ts'
+import { propertiesOf } from '../operation.ts'
+import { unexpected, wanted } from '../wanted.ts'
+import { unknownMember } from './collection.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -67,10 +70,12 @@ interface Argument {
   read: (value: unknown, name: string) => unknown
 }
 
+const shapeOf = (name: string) => propertiesOf(NEW_PROVISION_STATE.schema)[name]!
+
 const having =
   (holds: (value: unknown) => boolean): Argument['read'] =>
   (value, name) => {
-    if (!holds(value)) throw refuse(`Invalid value for ${name}.`)
+    if (!holds(value)) throw refuse(unexpected(shapeOf(name), name, value))
     return value
   }
 
@@ -102,7 +107,8 @@ export async function putProvisionState(request: MetalRequest): Promise<Answer> 
   const { context } = request
   const ident = nodeIdent(request)
   const { target, ...given } = request.object(NEW_PROVISION_STATE)
-  if (typeof target !== 'string') throw refuse('Missing mandatory parameter target.')
+  if (target === undefined) throw refuse(`Missing mandatory parameter target: ${wanted(shapeOf('target'))}.`)
+  if (typeof target !== 'string') throw refuse(unexpected(shapeOf('target'), 'target', target))
   const needs = Object.hasOwn(VERB_SINCE, target) ? VERB_SINCE[target] : null
   if (needs) request.require(needs, `The verb ${target}`)
   const verb = verbOf(target)
@@ -110,7 +116,7 @@ export async function putProvisionState(request: MetalRequest): Promise<Answer> 
   const access = request.access(verb !== null && TENANT_VERBS.has(verb) ? ['baremetal:node:deploy'] : undefined)
   if (!verb) {
     const { uuid, provision_state: state } = await context.store.read(() => findNode(ident, access))
-    throw problem('verb_refused', { verb: target.slice(0, 100), node: uuid, state })
+    throw problem('verb_refused', { verb: target.slice(0, 100), node: uuid, state, known: VERB_WORDS })
   }
   const { reservation_uuid, reservation_id, ...rest } = args
   const reservation = canonicalUuid(((reservation_uuid ?? reservation_id) as string | undefined) ?? '')
@@ -125,11 +131,13 @@ function verbArguments(request: MetalRequest, verb: Verb | null, target: string,
   const args: Json = {}
   for (const [name, value] of Object.entries(given)) {
     const known = Object.hasOwn(ARGUMENTS, name) ? ARGUMENTS[name]! : null
-    if (!known) throw refuse(`Unknown member ${name.slice(0, 100)}.`)
+    if (!known) throw refuse(unknownMember(name, ['target', ...Object.keys(ARGUMENTS)]))
     if (value === null) continue
     if (known.needs) request.require(known.needs, name)
     if (!verb || !known.verbs.includes(verb))
-      throw refuse(`${name} is not valid with the verb ${target.slice(0, 100)}.`)
+      throw refuse(
+        `${name} is not valid with the verb ${target.slice(0, 100)}, only with ${known.verbs.join(' and ')}.`,
+      )
     args[name] = known.read(value, name)
   }
   if (args['configdrive'] !== undefined) {
@@ -159,17 +167,17 @@ export async function putPowerState(request: MetalRequest): Promise<Answer> {
   const { context } = request
   const { target, timeout, ...others } = request.object(NEW_POWER_STATE)
   const unknown = Object.keys(others)[0]
-  if (unknown !== undefined) throw refuse(`Unknown member ${unknown.slice(0, 100)}.`)
+  if (unknown !== undefined) throw refuse(unknownMember(unknown, ['target', 'timeout']))
   if (typeof target !== 'string' || !(POWER_TARGETS as readonly string[]).includes(target)) {
     throw refuse(
-      `Invalid power state ${JSON.stringify(target ?? null).slice(0, 100)}: use one of ${POWER_TARGETS.join(', ')}.`,
+      `Invalid power state ${JSON.stringify(target ?? null).slice(0, 100)} as target: use one of ${POWER_TARGETS.join(', ')}.`,
     )
   }
   if (target.startsWith('soft')) request.require('softPower', target)
   if (timeout !== undefined && timeout !== null) {
     request.require('softPower', 'timeout')
     if (!Number.isInteger(timeout) || (timeout as number) < 1 || (timeout as number) > TIMEOUT_MAX_S) {
-      throw refuse('timeout must be a whole number of seconds above zero.')
+      throw refuse(`timeout must be a whole number of seconds from 1 to ${TIMEOUT_MAX_S}.`)
     }
   }
   const args: Json = timeout === undefined || timeout === null ? {} : { timeout }
@@ -191,7 +199,7 @@ putMaintenance.operation = {
 export async function putMaintenance(request: MetalRequest): Promise<Answer> {
   const { reason, ...others } = request.hasBody ? request.object(NEW_MAINTENANCE) : {}
   const unknown = Object.keys(others)[0]
-  if (unknown !== undefined) throw refuse(`Unknown member ${unknown.slice(0, 100)}.`)
+  if (unknown !== undefined) throw refuse(unknownMember(unknown, ['reason']))
   if (reason !== undefined && reason !== null && (typeof reason !== 'string' || reason.length > REASON_MAX)) {
     throw refuse(`reason must be a string of at most ${REASON_MAX} characters.`)
   }

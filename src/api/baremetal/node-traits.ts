@@ -7,6 +7,7 @@ import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
 import { since } from './versions.ts'
 import { Type } from '../../shared/type.ts'
+import { unknownMember } from './collection.ts'
 
 const Shown = Type.Object({ traits: Type.Array(Text) })
 const TRAITS: Form = { schema: Type.Object({ traits: Type.Array(Text) }, { additionalProperties: false }) }
@@ -28,7 +29,9 @@ putNodeTraits.operation = {
 
 export async function putNodeTraits(request: MetalRequest): Promise<Answer> {
   const { traits: names, ...others } = request.object(TRAITS)
-  if (Object.keys(others).length > 0 || !Array.isArray(names) || !names.every(name => typeof name === 'string')) {
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw problem('invalid_parameter', { reason: unknownMember(unknown, ['traits']) })
+  if (!Array.isArray(names) || !names.every(name => typeof name === 'string')) {
     throw problem('invalid_parameter', {
       reason: 'Expected an object with "traits", a list of strings, and nothing else.',
     })

@@ -15,7 +15,7 @@ import { DOCUMENTS, type FieldName } from '../../shared/node-fields.ts'
 import { onePage } from '../../store/sized.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, from, Text, Uuid } from '../shapes.ts'
-import { FIELDS_PARAMETER, listShape, PATCH } from './collection.ts'
+import { FIELDS_PARAMETER, listShape, PATCH, unknownMember } from './collection.ts'
 import { NEW_NODE } from './node-bodies.ts'
 import { ALL, fieldsNamed, NodeRow, NodeShape, requireField, writer } from './node-fields.ts'
 import { NODE_LIST, NODE_LIST_IN_DETAIL, parseNodeQuery } from './node-query.ts'
@@ -24,6 +24,7 @@ import type { BaremetalAction } from './policy.ts'
 import { type Answer, flagParameter, type MetalRequest, NO_PARAMETERS, parametersOf, seesHold } from './request.ts'
 import { since } from './versions.ts'
 import { Type } from '../../shared/type.ts'
+import { expected } from '../../shared/expected.ts'
 
 /** The node that the path names. */
 export function nodeIdent(request: MetalRequest): string {
@@ -106,7 +107,10 @@ listNodesOfChassis.operation = {
 } satisfies Operation
 
 export function listNodesOfChassis(request: MetalRequest): Promise<Answer> {
-  request.query.set('chassis_uuid', request.param('uuid'))
+  const uuid = request.param('uuid')
+  const given = request.query.get('chassis_uuid') ?? uuid
+  if (given !== uuid) throw problem('invalid_parameter', { reason: expected(uuid, 'chassis_uuid', given) })
+  request.query.set('chassis_uuid', uuid)
   return list(request, 'nodes', false)
 }
 
@@ -156,13 +160,13 @@ export async function postNode(request: MetalRequest): Promise<Answer> {
   requireCreatable(request, attributes)
   for (const [name, value] of Object.entries(attributes)) {
     if (!CREATABLE.has(name)) {
-      throw problem('invalid_parameter', { reason: `Unknown attribute for a new node: ${name.slice(0, 100)}.` })
+      throw problem('invalid_parameter', { reason: unknownMember(name, [...CREATABLE]) })
     }
     if (value !== null) requireField(name, version)
   }
   const { uuid: given, ...rest } = attributes
   if (given !== undefined && given !== null && (typeof given !== 'string' || !canonicalUuid(given))) {
-    throw problem('invalid_parameter', { reason: 'Expected a UUID for the attribute uuid.' })
+    throw problem('invalid_parameter', { reason: expected('a UUID', 'uuid', given) })
   }
   const uuid = uuidOr(given, () => context.clock.newUuid())
   const wanted = { uuid, attributes: rest, state: has.enroll ? 'enroll' : 'available' } as const

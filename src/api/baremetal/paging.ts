@@ -4,6 +4,7 @@ import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import { oneOf, Text, Uuid } from '../shapes.ts'
 import type { MetalRequest } from './request.ts'
+import { expected } from '../../shared/expected.ts'
 import { Type } from '../../shared/type.ts'
 
 export interface Paging<Key extends string> {
@@ -30,18 +31,19 @@ export function parsePaging<Key extends string>(
 ): Paging<Key> {
   const limit = given.get('limit')
   if (limit !== undefined && (!/^\d{1,9}$/.test(limit) || Number(limit) === 0)) {
-    throw refuse(`Limit must be positive, not ${limit.slice(0, 100)}.`)
+    throw refuse(`limit must be positive: ${expected('a whole number of at least 1', 'limit', limit)}`)
   }
   const marker = given.get('marker') || null
-  if (marker !== null && !isNamed && canonicalUuid(marker) === null)
-    throw refuse(`Expected a UUID but received ${marker.slice(0, 100)}.`)
+  if (marker !== null && !isNamed && canonicalUuid(marker) === null) throw refuse(expected('a UUID', 'marker', marker))
   const key = given.get('sort_key') ?? 'id'
   if (!(keys as readonly string[]).includes(key)) {
-    throw refuse(`The sort_key value "${key.slice(0, 100)}" is an invalid field for sorting`)
+    throw refuse(
+      `The sort_key value "${key.slice(0, 100)}" is an invalid field for sorting: expected one of ${keys.join(', ')}.`,
+    )
   }
   const direction = given.get('sort_dir') ?? 'asc'
   if (direction !== 'asc' && direction !== 'desc') {
-    throw refuse(`Invalid sort direction: ${direction.slice(0, 100)}. Acceptable values are "asc" or "desc"`)
+    throw refuse(`Invalid sort_dir, a direction: ${direction.slice(0, 100)}. Acceptable values are "asc" or "desc"`)
   }
   return {
     limit: Math.min(Number(limit ?? limits.nodePageMax), limits.nodePageMax),

@@ -1,6 +1,6 @@
 // /v1/portgroups
 import type { Json } from '../../metal/drivers/port.ts'
-import { canBeName } from '../../metal/nodes/attributes.ts'
+import { canBeName, WANTED_NAME } from '../../metal/nodes/attributes.ts'
 import { uuidOr } from '../../metal/nodes/lifecycle.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
 import {
@@ -30,7 +30,7 @@ const NEW = c.membersOf(
     uuid: c.isUuid,
     node_uuid: c.isUuid,
     name: c.is(
-      Type.String({ pattern: '^[A-Za-z0-9._~-]{1,255}$' }),
+      Type.String({ pattern: '^[A-Za-z0-9._~-]{1,255}$', description: WANTED_NAME }),
       value => typeof value === 'string' && canBeName(value),
     ),
     address: c.isMac,
@@ -142,7 +142,8 @@ export async function postPortgroup(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
   const given = c.membersIn(request, NEW)
   const node = given['node_uuid']
-  if (typeof node !== 'string') throw problem('invalid_parameter', { reason: 'A portgroup needs a node_uuid.' })
+  if (typeof node !== 'string')
+    throw problem('invalid_parameter', { reason: 'A portgroup needs a node_uuid, the UUID of its node.' })
   const uuid = uuidOr(given['uuid'], () => context.clock.newUuid())
   const group = await context.store.write(function* () {
     const { id } = yield* mistaken(findNode(node, request.access()))
@@ -158,10 +159,11 @@ patchPortgroup.operation = {
 } satisfies Operation
 
 export async function patchPortgroup(request: MetalRequest): Promise<Answer> {
+  const patches = c.patchesIn(request, NEW)
   const { context, now } = request
   const after = await context.store.write(function* () {
     const group = yield* findPortgroup(request.param('ident'), request.access())
-    const given = c.patchedMembers(request, documentOf(group), NEW)
+    const given = c.patchedMembers(patches, documentOf(group), NEW)
     if (given['node_uuid'] !== group.node_uuid) {
       throw problem('invalid_parameter', { reason: 'A portgroup stays with its node.' })
     }

@@ -25,6 +25,7 @@ import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
 import type { Word } from './versions.ts'
+import { unexpected } from '../wanted.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -96,8 +97,7 @@ async function list(request: MetalRequest, path: string, detailed: boolean): Pro
   const [node, group] = [given.get('node') ?? given.get('node_uuid'), given.get('portgroup')]
   const address = given.get('address')
   const access = request.access()
-  if (address !== undefined && c.macOf(address) === null)
-    throw refuse(`Expected a MAC address but received ${address.slice(0, 100)}.`)
+  if (address !== undefined && c.macOf(address) === null) throw refuse(unexpected(c.isMac.schema, 'address', address))
   const rows = await request.context.store.read(function* () {
     return yield* listPorts(access.view, {
       ...(node !== undefined && { node: (yield* findNode(node, access)).id }),
@@ -159,8 +159,8 @@ function* columnsOf(
   given: Json,
   access: Access,
 ): Read<Omit<PortRow, 'id' | 'uuid' | 'created_at' | 'updated_at' | 'internal_info'>> {
-  if (typeof given['node_uuid'] !== 'string') throw refuse('A port needs a node_uuid.')
-  if (typeof given['address'] !== 'string') throw refuse('A port needs an address.')
+  if (typeof given['node_uuid'] !== 'string') throw refuse('A port needs a node_uuid, the UUID of its node.')
+  if (typeof given['address'] !== 'string') throw refuse('A port needs an address, a MAC address.')
   const node = yield* mistaken(findNode(given['node_uuid'], access))
   const group = given['portgroup_uuid']
     ? yield* mistaken(findPortgroup(given['portgroup_uuid'] as string, access))
@@ -210,12 +210,13 @@ export async function postPort(request: MetalRequest): Promise<Answer> {
 patchPort.operation = { summary: 'Change a port', body: [c.PATCH], answers: { 200: ports.shape } } satisfies Operation
 
 export async function patchPort(request: MetalRequest): Promise<Answer> {
+  const patches = c.patchesIn(request, NEW)
   const { context, now } = request
   const uuid = c.uuidIn(request)
   const after = await context.store.write(function* () {
     const port = yield* findPort(uuid, request.access())
     const before = documentOf(port)
-    const given = c.patchedMembers(request, before, NEW)
+    const given = c.patchedMembers(patches, before, NEW)
     requireKnown(
       request,
       Object.keys(NEW.checks).filter(name => !isDeepStrictEqual(given[name] ?? null, before[name] ?? null)),

@@ -7,6 +7,7 @@ import type { Request } from '../frame/request.ts'
 import type { Form } from '../operation.ts'
 import type { Action } from '../policy.ts'
 import type { Word } from './versions.ts'
+import { expected } from '../../shared/expected.ts'
 import { Type } from '../../shared/type.ts'
 
 export type { Answer } from '../frame/dialect.ts'
@@ -41,7 +42,6 @@ export function ownerOr(request: MetalRequest, given: string | null, forOthers: 
 /** A boolean in a query, in any spelling. */
 export function flagParameter(name: string, value: string): boolean {
   const flag = flagOf(value)
-  if (flag === null)
-    throw problem('invalid_parameter', { reason: `Invalid value for ${name}: ${value.slice(0, 100)} is no boolean.` })
+  if (flag === null) throw problem('invalid_parameter', { reason: expected('true or false', name, value) })
   return flag
 }

@@ -14,6 +14,8 @@ import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nextLink, pagingOf, parsePaging } from './paging.ts'
 import { type Answer, type MetalRequest, ownerOr, parametersOf } from './request.ts'
 import { Type } from '../../shared/type.ts'
+import { unexpected } from '../wanted.ts'
+import { expected } from '../../shared/expected.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -46,7 +48,9 @@ export const OneReservation = Type.Object({ reservation: Shown })
 
 const { schema: Ident } = isText()
 const isNodeList = is(
-  Type.Union([Ident, Type.Array(Ident, { minItems: 1, maxItems: limits.reservationNodesMax })]),
+  Type.Union([Ident, Type.Array(Ident, { minItems: 1, maxItems: limits.reservationNodesMax })], {
+    description: `The name or UUID of a node, or a list of 1 to ${limits.reservationNodesMax} of them.`,
+  }),
   value =>
     isText()(value) || (Array.isArray(value) && value.length <= limits.reservationNodesMax && value.every(isText())),
 )
@@ -73,9 +77,10 @@ function expiryOf(request: MetalRequest, given: unknown): number {
 export function newReservationOf(request: MetalRequest): holds.NewHold {
   const { context } = request
   const body = membersIn(request, NEW_RESERVATION)
-  if (body['instance_uuid'] === undefined) throw refuse("Invalid input: 'instance_uuid' is mandatory.")
+  if (body['instance_uuid'] === undefined)
+    throw refuse("'instance_uuid' is mandatory: the UUID of the instance that the node is kept for.")
   const nodes = [body['node_uuid'] ?? []].flat() as string[]
-  if (nodes.length === 0) throw refuse("Invalid input: 'node_uuid' is a list of at least one node.")
+  if (nodes.length === 0) throw refuse(unexpected(isNodeList.schema, 'node_uuid', nodes))
   return {
     uuid: canonicalUuid(asText(body['uuid']) ?? '') ?? context.clock.newUuid(),
     instance: canonicalUuid(body['instance_uuid'] as string)!,
@@ -117,7 +122,7 @@ export async function listAllReservations(request: MetalRequest): Promise<Answer
   const paging = parsePaging(given, SORT_KEYS)
   const instance = given.get('instance_uuid')
   const instance_uuid = instance === undefined ? null : canonicalUuid(instance)
-  if (instance !== undefined && instance_uuid === null) throw refuse('Expected a UUID for instance_uuid.')
+  if (instance !== undefined && instance_uuid === null) throw refuse(expected('a UUID', 'instance_uuid', instance))
   const rows = await context.store.read(function* () {
     const node = given.get('node')
     const node_uuid = node === undefined ? null : yield* nodeUuid(node, access)

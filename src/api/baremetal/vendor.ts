@@ -71,14 +71,18 @@ function callOf(nameOf: (request: MetalRequest) => string | undefined, more: Par
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
+const namesOf = (methods: object) => Object.keys(methods).join(', ') || 'none'
+
 async function methodOf(request: MetalRequest, method: string | undefined) {
   // Who may not do it is told that first.
   const driver = await driverOfNode(request)
-  if (!method) throw refuse('Missing mandatory parameter method.')
   const { vendorMethods = {}, name } = driver
+  if (!method) throw refuse(`Missing mandatory parameter method: the driver has ${namesOf(vendorMethods)}.`)
   const found = Object.hasOwn(vendorMethods, method) ? vendorMethods[method] : undefined
   if (!found && (driver.vendorMethods || !driver.ask)) {
-    throw refuse(`Driver ${name} does not support the method ${method.slice(0, 100)}.`)
+    throw refuse(
+      `Driver ${name} does not support the method ${method.slice(0, 100)}: it has ${namesOf(vendorMethods)}.`,
+    )
   }
   return { http: found?.http, driver: name }
 }

@@ -33,7 +33,8 @@ postVif.operation = {
 
 export async function postVif(request: MetalRequest): Promise<Answer> {
   const { id } = request.object(VIF)
-  if (!c.isText()(id) || id === '') throw problem('invalid_parameter', { reason: 'A VIF needs an id.' })
+  if (!c.isText()(id) || id === '')
+    throw problem('invalid_parameter', { reason: 'A VIF needs an id, a string of 1 to 255 characters.' })
   await request.context.store.write(() => attachVif(nodeIdent(request), request.access(), id as string, request.now))
   return { status: 204 }
 }

@@ -23,6 +23,7 @@ import { nodeIdent } from './nodes.ts'
 import { mistaken } from './ports.ts'
 import type { Answer, MetalRequest } from './request.ts'
 import { Type } from '../../shared/type.ts'
+import { wanted } from '../wanted.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -114,7 +115,7 @@ export async function showConnector(request: MetalRequest): Promise<Answer> {
 function columnsOf(given: Json): Pick<ConnectorRow, 'type' | 'connector_id' | 'extra'> {
   const { type, connector_id, extra } = given
   if (typeof type !== 'string' || typeof connector_id !== 'string') {
-    throw refuse('A volume connector needs a type and a connector_id.')
+    throw refuse(`A volume connector needs a type, ${wanted(oneOf(...CONNECTOR_TYPES))}, and a connector_id, a string.`)
   }
   return { type, connector_id, extra: c.asJson(extra) }
 }
@@ -129,7 +130,7 @@ export async function postConnector(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
   const given = c.membersIn(request, NEW)
   const node = given['node_uuid']
-  if (typeof node !== 'string') throw refuse('A volume connector needs a node_uuid.')
+  if (typeof node !== 'string') throw refuse('A volume connector needs a node_uuid, the UUID of its node.')
   const columns = { ...columnsOf(given), created_at: now, updated_at: null }
   const uuid = uuidOr(given['uuid'], () => context.clock.newUuid())
   const connector = await context.store.write(function* () {
@@ -146,9 +147,10 @@ patchConnector.operation = {
 } satisfies Operation
 
 export async function patchConnector(request: MetalRequest): Promise<Answer> {
+  const patches = c.patchesIn(request, NEW)
   const { context, now } = request
   const change = (before: VolumeConnector) => {
-    const given = c.patchedMembers(request, documentOf(before), NEW)
+    const given = c.patchedMembers(patches, documentOf(before), NEW)
     if (given['node_uuid'] !== before.node_uuid) throw refuse('A volume connector stays with its node.')
     return { ...columnsOf(given), updated_at: now }
   }

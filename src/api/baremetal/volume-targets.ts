@@ -37,7 +37,9 @@ const NEW = c.membersOf(
     volume_type: isName,
     volume_id: isName,
     boot_index: c.is(
-      Type.Union([Type.Integer({ minimum: 0, maximum: BOOT_INDEX_MAX }), Type.String({ pattern: '^\\d{1,6}$' })]),
+      Type.Union([Type.Integer({ minimum: 0, maximum: BOOT_INDEX_MAX }), Type.String({ pattern: '^\\d{1,6}$' })], {
+        description: `A whole number from 0 to ${BOOT_INDEX_MAX}.`,
+      }),
       value => indexOf(value) !== null,
     ),
     properties: c.isDocument,
@@ -134,7 +136,7 @@ function columnsOf(given: Json): Columns {
   const { volume_type, volume_id, properties, extra } = given
   const boot_index = indexOf(given['boot_index'])
   if (typeof volume_type !== 'string' || typeof volume_id !== 'string' || boot_index === null) {
-    throw refuse('A volume target needs a volume_type, a volume_id and a boot_index.')
+    throw refuse('A volume target needs a volume_type and a volume_id, strings, and a boot_index, a whole number.')
   }
   return { volume_type, volume_id, boot_index, properties: c.asJson(properties), extra: c.asJson(extra) }
 }
@@ -149,7 +151,7 @@ export async function postTarget(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
   const given = c.membersIn(request, NEW)
   const node = given['node_uuid']
-  if (typeof node !== 'string') throw refuse('A volume target needs a node_uuid.')
+  if (typeof node !== 'string') throw refuse('A volume target needs a node_uuid, the UUID of its node.')
   const columns = { ...columnsOf(given), created_at: now, updated_at: null }
   const uuid = uuidOr(given['uuid'], () => context.clock.newUuid())
   const target = await context.store.write(function* () {
@@ -166,9 +168,10 @@ patchTarget.operation = {
 } satisfies Operation
 
 export async function patchTarget(request: MetalRequest): Promise<Answer> {
+  const patches = c.patchesIn(request, NEW)
   const { context, now } = request
   const change = (before: VolumeTarget) => {
-    const given = c.patchedMembers(request, documentOf(before), NEW)
+    const given = c.patchedMembers(patches, documentOf(before), NEW)
     if (given['node_uuid'] !== before.node_uuid) throw refuse('A volume target stays with its node.')
     return { ...columnsOf(given), updated_at: now }
   }

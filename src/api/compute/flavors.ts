@@ -19,6 +19,7 @@ import { closed, Name, whole } from './bodies.ts'
 import { limitOf, linksTo, nextLinks, PAGE } from './links.ts'
 import { type Answer, type ComputeRequest, seesFlavorsOf } from './request.ts'
 import { Type } from '../../shared/type.ts'
+import { expected } from '../../shared/expected.ts'
 
 const refuse = (reason: string) => problem('compute_invalid', { reason })
 
@@ -106,7 +107,8 @@ function* requireMarker(marker: string, { visibleTo }: FlavorFilter) {
 function requireDefaultOrder(request: ComputeRequest): void {
   const [key, direction] = [request.parameter('sort_key'), request.parameter('sort_dir')]
   const isDefault = (key === null || key === 'flavorid') && (direction === null || direction === 'asc')
-  if (!isDefault) throw refuse('Flavors are sorted by flavorid, ascending.')
+  if (!isDefault)
+    throw refuse('Flavors are sorted by flavorid, ascending: sort_key must be flavorid, and sort_dir asc.')
 }
 
 /** Public flavors and the project's own, unless an admin asks for others with `is_public`. */
@@ -117,14 +119,15 @@ function filterOf(request: ComputeRequest): FlavorFilter {
   if (given === null || !request.may('os_compute_api:flavors:list_all')) return own
   if (given.toLowerCase() === 'none') return { ...own, visibleTo: null }
   const isPublic = flagOf(given)
-  if (isPublic === null) throw refuse(`Invalid is_public filter [${given.slice(0, 100)}]`)
+  if (isPublic === null) throw refuse(`Invalid is_public filter [${given.slice(0, 100)}]: expected true, false or none`)
   return isPublic ? own : { ...own, visibleTo: null, isPublic: false }
 }
 
 function numberOf(request: ComputeRequest, name: string): number {
   const given = request.parameter(name)
   if (given === null) return 0
-  if (!/^\d{1,10}$/.test(given)) throw refuse(`Invalid ${name} filter [${given.slice(0, 100)}]`)
+  if (!/^\d{1,10}$/.test(given))
+    throw refuse(`Invalid ${name} filter [${given.slice(0, 100)}]: expected a whole number`)
   return Number(given)
 }
 
@@ -175,9 +178,10 @@ function newFlavor(given: Static<typeof FlavorBody>['flavor'], newUuid: () => st
   const { id, name, swap = 0, rxtx_factor = 1 } = given
   const isPublic = flagOf(given['os-flavor-access:is_public'] ?? true)
   if (isPublic === null)
-    throw refuse('Invalid input for field/attribute os-flavor-access:is_public: expected a boolean.')
+    throw refuse(expected('true or false', 'os-flavor-access:is_public', given['os-flavor-access:is_public']))
   const factor = Number(rxtx_factor)
-  if (!(factor > 0 && factor <= limits.flavorNumberMax)) throw refuse('Invalid input for field/attribute rxtx_factor.')
+  if (!(factor > 0 && factor <= limits.flavorNumberMax))
+    throw refuse(expected(`a number above 0, and at most ${limits.flavorNumberMax}`, 'rxtx_factor', given.rxtx_factor))
   const flavor = {
     id: id === undefined || id === null || id === 'auto' ? newUuid() : String(id),
     name,

@@ -103,6 +103,8 @@ const ACTION: Form = {
   ),
 }
 
+const ACTION_NAMES = Object.keys(ACTIONS).join(', ')
+
 postServerAction.operation = {
   summary: 'Start, stop, reboot, resize or move a server',
   description: 'Confirming a resize and deleting answer 204, an evacuation 200, all else 202.',
@@ -114,11 +116,16 @@ postServerAction.operation = {
 export async function postServerAction(request: ComputeRequest): Promise<Answer> {
   const body = request.json(ACTION)
   if (!isObject(body) || Object.keys(body).length !== 1) {
-    throw problem('compute_invalid', { reason: 'The body must hold exactly one action.' })
+    const given = isObject(body) ? Object.keys(body).join(', ').slice(0, 100) : ''
+    throw problem('compute_invalid', {
+      reason: `The body must hold exactly one action, one of ${ACTION_NAMES}, not ${given || 'none'}.`,
+    })
   }
   const [[name, given]] = Object.entries(body) as [[string, unknown]]
   if (!Object.hasOwn(ACTIONS, name)) {
-    throw problem('compute_invalid', { reason: `There is no such action: ${name.slice(0, 100)}` })
+    throw problem('compute_invalid', {
+      reason: `There is no such action: ${name.slice(0, 100)}. There are ${ACTION_NAMES}.`,
+    })
   }
   const { handle, needs } = ACTIONS[name]!
   if (needs) request.requireAllowed(needs)

@@ -19,6 +19,7 @@ import { type Answer, type ComputeRequest, seesFlavorsOf } from './request.ts'
 import { ZONE } from './services.ts'
 import { since } from './versions.ts'
 import { Type } from '../../shared/type.ts'
+import { expected } from '../../shared/expected.ts'
 
 const refuse = (reason: string) => problem('compute_invalid', { reason })
 
@@ -102,7 +103,8 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
   const image_id = imageOf(wanted)
   const id = flavorIdOf(wanted.flavorRef)
   const returnsReservation = flagOf(wanted.return_reservation_id ?? false)
-  if (returnsReservation === null) throw refuse('Invalid input for field/attribute return_reservation_id.')
+  if (returnsReservation === null)
+    throw refuse(expected('true or false', 'return_reservation_id', wanted.return_reservation_id))
   const { flavor, wish } = await context.store.read(function* () {
     if (only !== null) yield* requireTarget(only)
     const flavor = yield* chooseFlavor(id, seesFlavorsOf(request))

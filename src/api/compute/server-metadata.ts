@@ -36,7 +36,7 @@ showMetadata.operation = {
 export async function showMetadata(request: ComputeRequest): Promise<Answer> {
   const key = request.param('key')
   const metadata = await present(request)
-  if (!Object.hasOwn(metadata, key)) throw problem('metadata_not_found', {})
+  if (!Object.hasOwn(metadata, key)) throw problem('metadata_not_found', { key })
   return { status: 200, body: { meta: { [key]: metadata[key] } } }
 }
 
@@ -72,7 +72,7 @@ export async function putMetadata(request: ComputeRequest): Promise<Answer> {
   const key = request.param('key')
   const meta = asTexts(request.body(itemBody).meta)
   if (Object.keys(meta).length !== 1 || !Object.hasOwn(meta, key)) {
-    throw problem('compute_invalid', { reason: 'Request body and URI mismatch' })
+    throw problem('compute_invalid', { reason: `Request body and URI mismatch: expected an item ${key.slice(0, 100)}` })
   }
   await change(request, before => ({ ...before, ...meta }))
   return { status: 200, body: { meta } }
@@ -86,7 +86,7 @@ deleteMetadata.operation = {
 export async function deleteMetadata(request: ComputeRequest): Promise<Answer> {
   await change(request, before => {
     const { [request.param('key')]: gone, ...rest } = before
-    if (gone === undefined) throw problem('metadata_not_found', {})
+    if (gone === undefined) throw problem('metadata_not_found', { key: request.param('key') })
     return rest
   })
   return { status: 204 }

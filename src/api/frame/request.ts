@@ -181,7 +181,9 @@ export class Request<Word extends string = never> {
     const given = new Map(this.query)
     for (const [name, value] of given) {
       if (!known.names.has(name)) {
-        throw problem('invalid_parameter', { reason: `Unknown parameter ${name.slice(0, 100)}.` })
+        throw problem('invalid_parameter', {
+          reason: `Unknown parameter ${name.slice(0, 100)}: there are ${[...known.names].join(', ') || 'none'}.`,
+        })
       }
       this.#requireNoNul(name, value)
     }

@@ -128,9 +128,9 @@ export async function postCredential(request: IdentityRequest): Promise<Answer> 
   const given = objectIn(request, 'application_credential', NEW)
   const secret = textIn(given, 'secret', limits.passwordBytesMax) ?? clock.newSecret(48).toString('base64url')
   const name = textIn(given, 'name', NAME_MAX)
-  if (name === null || name === '') throw invalid('An application credential needs a name.')
+  if (name === null || name === '') throw invalid('An application_credential needs a name, a string.')
   if (Array.isArray(given['access_rules']) && given['access_rules'].length > 0) {
-    throw invalid('Access rules are not supported.')
+    throw invalid('access_rules are not supported: it must be empty.')
   }
   const wanted: Omit<ApplicationCredential, 'secret'> = {
     id: clock.newUuid().replaceAll('-', ''),
@@ -164,7 +164,8 @@ function rolesIn(given: Json, token: Token): Role[] {
   if (wanted.length === 0) return [...token.roles]
   return wanted.slice(0, ROLES.length).map(item => {
     const found = ROLES.find(role => isObject(item) && (item['name'] === role || item['id'] === idOf('role', role)))
-    if (!found || !token.roles.has(found)) throw invalid('roles must be among those that you have in this project.')
+    if (!found || !token.roles.has(found))
+      throw invalid(`roles must be among those that you have in this project: ${[...token.roles].join(', ')}.`)
     return found
   })
 }

@@ -43,8 +43,11 @@ export const AUTH: Form = {
 export function proofIn(auth: Json): Proof {
   const identity = objectIn(auth, 'identity', 'auth')
   const methods = identity['methods']
-  if (!Array.isArray(methods) || methods.length === 0) throw invalid('Expecting to find methods in identity.')
-  if (methods.length > 1) throw invalid('One method at a time is supported.')
+  if (!Array.isArray(methods) || methods.length === 0)
+    throw invalid(
+      'Expecting to find methods, a list of one of password, token and application_credential, in identity.',
+    )
+  if (methods.length > 1) throw invalid('One of the methods at a time is supported.')
   switch (methods[0]) {
     case 'password': {
       const user = objectIn(objectIn(identity, 'password', 'identity'), 'user', 'password')
@@ -86,6 +89,7 @@ export function scopeIn(auth: Json): Scope {
 
 function referenceIn(given: Json, what: string): Reference {
   if (given['id'] !== undefined) return { id: textIn(given, 'id', what, NAME_MAX) }
+  if (given['name'] === undefined) throw invalid(`Expecting to find name or id, a string, in ${what}.`)
   const name = textIn(given, 'name', what, NAME_MAX)
   const domain = given['domain']
   if (domain === undefined) return { name }

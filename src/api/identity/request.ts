@@ -51,9 +51,7 @@ export function bodyOf<T>(request: IdentityRequest, form: Check<T>): T {
   const body = jsonIn(request, form)
   const checked = form(body)
   if (checked.ok) return checked.value
-  const [missing] = /^'\w+' is a required property/.exec(checked.reason) ?? []
-  const place = /On instance((?:\['\w+'\])*)$/.exec(checked.reason)?.[1]?.replaceAll("']['", '.').slice(2, -2)
-  throw invalid(missing ? `${missing}.` : `${place || 'The body'} is not valid.`)
+  throw invalid(checked.unshown)
 }
 
 /** Text parameters with these names. */

@@ -17,9 +17,9 @@ import { heldNodes } from '../../metal/holds/lookup.ts'
 import { inServingOrder, rulesOf } from '../../metal/queue/order.ts'
 import { standingsNow } from '../../metal/queue/standings.ts'
 import { type Held, whyNot } from '../../metal/allocations/why-not.ts'
+import { isKeeper } from '../baremetal/allocation-checks.ts'
 import {
   AllocationShape,
-  isKeeper,
   NEW_ALLOCATION,
   newAllocationOf,
   refuse,

@@ -160,7 +160,9 @@ function* candidateUuids(idents: readonly string[], access: Access): Read<string
   const found = yield* nodeUuids(idents, seeing(access))
   const unknown = idents.find((_, i) => found[i] === null)
   if (unknown !== undefined)
-    throw problem('invalid_parameter', { reason: `Candidate node ${unknown} could not be found.` })
+    throw problem('invalid_parameter', {
+      reason: `Nodes cannot be found: ${unknown}. Each of candidate_nodes is the name or UUID of a node.`,
+    })
   return [...new Set(found as string[])]
 }
 

@@ -20,38 +20,45 @@ import { placementClass } from './class-names.ts'
 import { type InterfaceName, INTERFACES, type Json } from '../drivers/port.ts'
 import { type Drivers, interfacesFor } from '../drivers/registry.ts'
 import type { Node, NodeRow } from './rows.ts'
+import { expected } from '../../shared/expected.ts'
 import { isObject } from '../../shared/is-object.ts'
 
-/** Returns what is wrong with a value, or null. */
-type Check = (value: unknown) => string | null
+/** Returns what was wanted instead of a value, and what is wrong with it if there is more to say; null if it is right. */
+type Check = (value: unknown) => readonly [wanted: string, flaw?: string] | null
 
 const text =
   (max: number): Check =>
-  value =>
-    typeof value === 'string' && value.length <= max ? null : `expected a string of at most ${max} characters`
-const flag: Check = value => (typeof value === 'boolean' || isFlagWord(value) ? null : 'expected true or false')
-const uuid: Check = value => (typeof value === 'string' && canonicalUuid(value) ? null : 'expected a UUID')
+  value => {
+    const isString = typeof value === 'string'
+    if (isString && value.length <= max) return null
+    return [`a string of at most ${max} characters`, isString ? 'is too long' : '']
+  }
+const flag: Check = value => (typeof value === 'boolean' || isFlagWord(value) ? null : ['true or false'])
+const uuid: Check = value => (typeof value === 'string' && canonicalUuid(value) ? null : ['a UUID'])
 const object: Check = value => {
-  if (!isObject(value)) return 'expected an object'
-  return jsonText(value).length <= limits.nodeJsonBytesMax ? null : 'the object is too large'
+  if (!isObject(value)) return ['an object']
+  if (jsonText(value).length <= limits.nodeJsonBytesMax) return null
+  return [`an object of at most ${limits.nodeJsonBytesMax} bytes`, 'is too long']
 }
 const sizes: Check = value => {
   const wrong = object(value)
   if (wrong) return wrong
   const whole = (name: string) => /^\d+$/.test(String((value as Record<string, string | number | null>)[name] ?? 0))
-  return ['cpus', 'local_gb', 'memory_mb'].every(whole) ? null : 'cpus, local_gb and memory_mb must be whole numbers'
+  return ['cpus', 'local_gb', 'memory_mb'].every(whole) ? null : ['whole numbers as cpus, local_gb and memory_mb']
 }
 const group: Check = value =>
-  typeof value === 'string' && /^[\w.-]{0,255}$/.test(value) ? null : 'expected letters, digits, ., _ and -'
+  typeof value === 'string' && /^[\w.-]{0,255}$/.test(value) ? null : ['up to 255 letters, digits, ., _ and -']
 
 const NAME = /^[A-Za-z0-9._~-]{1,255}$/
 const RESERVED = new Set(['detail', 'validate', 'maintenance', 'states', 'management', 'vendor_passthru'])
 
 export const canBeName = (name: string) => NAME.test(name) && canonicalUuid(name) === null && !RESERVED.has(name)
+/** What names of nodes, and of what is called like them, must be. */
+export const WANTED_NAME = `a name of 1 to 255 characters A-Z, a-z, 0-9, -, ., _ and ~, but no UUID and none of ${[...RESERVED].join(', ')}`
 const name: Check = value =>
   typeof value === 'string' && canBeName(value)
     ? null
-    : 'a name is made of A-Z, a-z, 0-9, -, ., _ and ~, is no UUID and no word that the API uses'
+    : [WANTED_NAME, typeof value === 'string' ? 'is an invalid name' : '']
 
 const RULES: Record<Rule, Check> = { uuid, name, group, sizes }
 
@@ -73,11 +80,10 @@ export function checkAttributes(attributes: Json): void {
   for (const [attribute, value] of Object.entries(attributes)) {
     if (value === null || value === undefined) continue
     const wrong = CHECKS.get(attribute)!(value)
-    if (wrong)
-      throw problem('invalid_parameter', { reason: `Invalid input for field/attribute ${attribute}: ${wrong}.` })
+    if (wrong) throw problem('invalid_parameter', { reason: expected(wrong[0], attribute, value, wrong[1]) })
   }
   if (typeof attributes['driver'] !== 'string') {
-    throw problem('invalid_parameter', { reason: "Invalid input for field/attribute driver: 'driver' is mandatory." })
+    throw problem('invalid_parameter', { reason: "'driver' is mandatory: the name of a driver that a conductor has." })
   }
 }
 

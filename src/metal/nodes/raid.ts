@@ -18,14 +18,15 @@ export const DISK_INTERFACES = ['sata', 'scsi', 'sas', 'nvme'] as const
 export const LOGICAL_DISK_PROPERTIES = {
   raid_level: `RAID level for the logical disk. Valid values are ${RAID_LEVELS.join(', ')}. Required.`,
   size_gb: 'Size in GiB for the logical disk, a whole number. Use "MAX" for all that is left. Required.',
-  volume_name: 'Name of the volume to be made. Optional; one is made up without it.',
-  is_root_volume: 'Whether this logical disk is the root volume. Optional; at most one may be.',
-  share_physical_disks: 'Whether its physical disks may be shared with other logical disks. Optional.',
+  volume_name:
+    'Name of the volume to be made, a string of at most 255 characters. Optional; one is made up without it.',
+  is_root_volume: 'Whether this logical disk is the root volume, true or false. Optional; at most one may be.',
+  share_physical_disks: 'Whether its physical disks may be shared with other logical disks, true or false. Optional.',
   disk_type: `The type of its physical disks: ${DISK_TYPES.join(' or ')}. Optional.`,
   interface_type: `The interface of its physical disks: ${DISK_INTERFACES.join(', ')}. Optional.`,
   number_of_physical_disks: 'How many physical disks it uses, a whole number. Optional.',
-  controller: 'The RAID controller that it is made on. Optional.',
-  physical_disks: 'The physical disks that it uses, as the controller names them. Optional.',
+  controller: 'The RAID controller that it is made on, a string. Optional.',
+  physical_disks: 'The physical disks that it uses, a list as the controller names them. Optional.',
 } as const
 type Property = keyof typeof LOGICAL_DISK_PROPERTIES
 
@@ -52,9 +53,11 @@ const CHECKS: Record<Property, (value: unknown) => boolean> = {
 export function raidConfigIn(given: Json): Json {
   const { logical_disks: disks, ...others } = given
   const unknown = Object.keys(others)[0]
-  if (unknown !== undefined) throw refuse(`A RAID configuration has no member ${unknown.slice(0, 100)}.`)
+  if (unknown !== undefined)
+    throw refuse(`A RAID configuration has no member ${unknown.slice(0, 100)}, only logical_disks.`)
   if (disks === undefined) return {}
-  if (!Array.isArray(disks) || disks.length === 0) throw refuse('logical_disks must be a list of logical disks.')
+  if (!Array.isArray(disks) || disks.length === 0)
+    throw refuse('logical_disks must be a list of at least one logical disk.')
   if (disks.length > limits.logicalDisksMax) {
     throw refuse(`A RAID configuration has at most ${limits.logicalDisksMax} logical disks.`)
   }
@@ -67,13 +70,15 @@ export function raidConfigIn(given: Json): Json {
 }
 
 function checkDisk(disk: unknown): void {
-  if (!isObject(disk)) throw refuse('A logical disk is an object.')
+  if (!isObject(disk)) throw refuse('A logical disk, a member of logical_disks, is an object.')
   for (const name of ['raid_level', 'size_gb']) {
     if (disk[name] === undefined) throw refuse(`A logical disk needs ${name}.`)
   }
   for (const [name, value] of Object.entries(disk)) {
-    if (!Object.hasOwn(CHECKS, name)) throw refuse(`A logical disk has no property ${name.slice(0, 100)}.`)
-    if (!CHECKS[name as Property](value)) throw refuse(`Invalid value for ${name} of a logical disk.`)
+    if (!Object.hasOwn(CHECKS, name))
+      throw refuse(`A logical disk has no property ${name.slice(0, 100)}, only ${Object.keys(CHECKS).join(', ')}.`)
+    if (!CHECKS[name as Property](value))
+      throw refuse(`Invalid value for ${name} of a logical disk: ${LOGICAL_DISK_PROPERTIES[name as Property]}`)
   }
 }
 

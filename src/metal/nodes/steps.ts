@@ -40,7 +40,8 @@ function listIn(value: unknown, what: string): Json[] {
 
 function stepIn(given: Json, what: string, priority: number): WantedStep {
   const unknown = Object.keys(given).find(name => !MEMBERS.has(name))
-  if (unknown !== undefined) throw refuse(`${what}: a step has no member ${unknown.slice(0, 100)}.`)
+  if (unknown !== undefined)
+    throw refuse(`${what}: a step has no member ${unknown.slice(0, 100)}, only ${[...MEMBERS].join(', ')}.`)
   const { interface: name, step, args = {} } = given
   if (!(STEP_INTERFACES as readonly unknown[]).includes(name)) {
     throw refuse(`${what}: the interface of a step is one of ${STEP_INTERFACES.join(', ')}.`)
@@ -48,7 +49,7 @@ function stepIn(given: Json, what: string, priority: number): WantedStep {
   if (typeof step !== 'string' || step === '' || step.length > 255) {
     throw refuse(`${what}: a step needs the name of the step, with at most 255 characters.`)
   }
-  if (!isObject(args)) throw refuse(`${what}: the args of a step are an object.`)
+  if (!isObject(args)) throw refuse(`${what}: args, those of a step, must be an object.`)
   return { interface: name as StepInterface, step, args, priority }
 }
 

@@ -52,7 +52,7 @@ export function requireTraitNames(names: readonly string[]): void {
   if (wrong !== undefined) {
     throw problem('invalid_parameter', {
       reason:
-        `Invalid trait ${JSON.stringify(wrong.slice(0, 300))}: a trait is a name of os-traits, or begins with CUSTOM_ ` +
+        `Invalid trait ${JSON.stringify(wrong.slice(0, 300))}: it does not match a trait, which is a name of os-traits, or begins with CUSTOM_ ` +
         'followed by "A"-"Z", "0"-"9" and "_", and has at most 255 characters.',
     })
   }
