@@ -6,13 +6,16 @@ export const Text = Type.String()
 export const Count = Type.Integer({ minimum: 0 })
 export const Flag = Type.Boolean()
 /** Command lines send flags as words. */
-export const FlagWord = Type.Union([
-  Type.Boolean(),
-  Type.String({
-    pattern:
-      '^\\s*([Tt]([Rr][Uu][Ee], { description: 'True or false.' })?|[Ff]([Aa][Ll][Ss][Ee])?|[Yy]([Ee][Ss])?|[Nn][Oo]?|[Oo]([Nn]|[Ff][Ff])|[01])\\s*$',
-  }),
-])
+export const FlagWord = Type.Union(
+  [
+    Type.Boolean(),
+    Type.String({
+      pattern:
+        '^\\s*([Tt]([Rr][Uu][Ee])?|[Ff]([Aa][Ll][Ss][Ee])?|[Yy]([Ee][Ss])?|[Nn][Oo]?|[Oo]([Nn]|[Ff][Ff])|[01])\\s*$',
+    }),
+  ],
+  { description: 'True or false.' },
+)
 export const Uuid = Type.String({ format: 'uuid' })
 /** An object with any members. */
 export const Document = Type.Object({}, { additionalProperties: true })

@@ -219,6 +219,12 @@ eachMetal('backfill', api => {
     expectFault(await api.get(`/v1/allocations/${body.uuid}`), 404)
   })
 
+  void test('before its version the node is a bad request, as upstream', async () => {
+    const node = await api.node({ resource_class: newClass() }, 'active')
+    expectFault(await api.post('/v1/allocations', { node }, { version: '1.57' }), 400, /Cannot set node.*1\.58/)
+    assert.equal((await api.show(node)).allocation_uuid, null)
+  })
+
   void test('its uuid is that of the instance, if the node has one', async () => {
     const [resource_class, instance] = [newClass(), uuid()]
     const name = `n-${uuid()}`

@@ -1,7 +1,16 @@
 // Allocations: which node is found for a request, what that changes, and what it is to Placement.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Baremetal, classInPlacement, eachMetal, NEWEST, newClass, uuid, waitFor } from '../support/baremetal.ts'
+import {
+  type Baremetal,
+  classInPlacement,
+  eachMetal,
+  expectFault,
+  NEWEST,
+  newClass,
+  uuid,
+  waitFor,
+} from '../support/baremetal.ts'
 import { expectStatus, isFull } from '../support/placement.ts'
 
 const FIELDS = [
@@ -251,11 +260,19 @@ eachMetal('allocations', api => {
     assert.deepEqual([another.name, another.extra], [null, {}])
   })
 
-  void test('a name may look like a uuid', async () => {
-    const name = uuid()
-    const { uuid: id } = await api.allocate({ resource_class: newClass(), name })
-    assert.notEqual(id, name)
-    assert.equal((await api.allocation(name)).uuid, id)
+  void test('it is named like a node: not as a uuid, which could hide another one, nor with a word of the API', async () => {
+    const resource_class = newClass()
+    const { uuid: id } = await api.allocate({ resource_class })
+    for (const name of [id, uuid(), 'detail', 'a b', 'not/a/name', '']) {
+      expectFault(
+        await api.post('/v1/allocations', { resource_class, name }, NEWEST),
+        400,
+        /invalid name.*does not match|no UUID/,
+      )
+      const patch = [{ op: 'add', path: '/name', value: name }]
+      expectFault(await api.patch(`/v1/allocations/${id}`, patch, NEWEST), 400, /Expected a name/)
+    }
+    assert.equal((await api.allocation(id)).name, null)
   })
 
   void test('an instance that is set by hand makes no allocation', async () => {

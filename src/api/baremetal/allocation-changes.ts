@@ -16,7 +16,7 @@ import type { Operation } from '../operation.ts'
 import { Flag, from, Text } from '../shapes.ts'
 import { isName, isNote } from './allocation-checks.ts'
 import { AllocationShape, refuse, requireMember, shownAllocation } from './allocations.ts'
-import { asText, isDocument, isTime, members, PATCH } from './collection.ts'
+import { asText, isDocument, isTime, members, PATCH, notPatched } from './collection.ts'
 import { nodeIdent } from './nodes.ts'
 import { type Answer, flagParameter, type MetalRequest, parametersOf } from './request.ts'
 import { since } from './versions.ts'
@@ -51,17 +51,16 @@ export function allocationChangeOf(request: MetalRequest): () => Write<Allocatio
   const patches = parsePatches(request.json(PATCH))
   for (const { path } of patches) {
     if (!PATCHABLE.has(path[0])) {
-      throw refuse(
-        `Cannot patch /${path.join('/').slice(0, 200)}. Only the following can be updated: ${[...PATCHABLE].join(', ')}`,
-      )
+      throw refuse(notPatched(path, [...PATCHABLE]))
     }
     requireMember(request, path[0])
   }
   const isGiven = (field: string) => patches.some(({ path }) => path[0] === field)
   const change = (present: Allocation): life.AllocationPatch => {
-    const { name, extra, note } = present
+    const { extra, note } = present
     const document = {
-      name,
+      // A name that was taken before names were checked stays, as long as nobody changes it.
+      name: null,
       extra: jsonIn(extra, MEMBERS),
       note,
       expires_at: null,
@@ -88,7 +87,7 @@ export function allocationChangeOf(request: MetalRequest): () => Write<Allocatio
       return until
     }
     return {
-      name: asText(after['name']),
+      name: isGiven('name') ? asText(after['name']) : present.name,
       extra: (after['extra'] as Json | undefined) ?? {},
       expiresAt: time('expires_at'),
       plannedEnd: time('planned_end'),

@@ -51,7 +51,14 @@ export const allocationTwins = query((db, a: { uuid: string; name: string | null
   db
     .selectFrom('allocations')
     .select(['uuid', 'name'])
-    .where(e => e.or([e('uuid', '=', a.uuid), e('name', '=', sql<string>`cast(${a.name} as text)`)])),
+    .where(e =>
+      e.or([
+        e('uuid', '=', a.uuid),
+        e('name', '=', sql<string>`cast(${a.name} as text)`),
+        // Names were free once: one may be the uuid that another is to have, and would be hidden by it.
+        e('name', '=', a.uuid),
+      ]),
+    ),
 )
 export const usersOfUuid = query((db, a: { uuid: string }) =>
   db
@@ -187,9 +194,9 @@ export function* requireFreeAllocationNames(names: Names, self: string | null = 
 
 /** Refuses a uuid or name that another allocation has. */
 export function refuseTwins({ uuid, name }: Names, twins: readonly Names[], self: string | null): void {
-  const twin = twins.find(other => other.uuid !== self)
+  const twin = twins.find(other => other.uuid !== self && (self === null || other.name === name))
   if (!twin) return
-  const what = twin.uuid === uuid ? `UUID ${uuid}` : `name ${name}`
+  const what = twin.uuid === uuid ? `UUID ${uuid}` : `name ${twin.name}`
   throw problem('metal_exists', { reason: `An allocation with ${what} already exists.` })
 }
 
