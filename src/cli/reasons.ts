@@ -8,6 +8,7 @@ const WORDS: Record<string, string> = {
   maintenance: 'in maintenance',
   claimed: 'claimed through Placement',
   'no power state': 'without a power state',
+  busy: 'busy for a moment: try again',
   'missing traits': 'without',
   leasable: 'kept for leases',
   'not a candidate': 'not among the candidates',

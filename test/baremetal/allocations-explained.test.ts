@@ -1,7 +1,7 @@
 // Why an allocation got no node: in its last_error, in counts, and what is in the way now.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { type Baremetal, classInPlacement, eachMetal, newClass, uuid } from '../support/baremetal.ts'
+import { type Baremetal, classInPlacement, eachMetal, NEWEST, newClass, uuid } from '../support/baremetal.ts'
 import { expectStatus } from '../support/placement.ts'
 
 interface Cause {
@@ -117,6 +117,19 @@ eachMetal('why there was no node', api => {
     assert.deepEqual(counts(later.now), {})
     expectStatus(await api.put(`/v1/nodes/${node}/maintenance`), 202)
     assert.deepEqual(counts((await explain(api, name)).now), { maintenance: 1 })
+  })
+
+  void test('a node that is busy for a moment is said to be busy, beforehand and afterwards', async () => {
+    const resource_class = newClass()
+    const node = await api.node({ resource_class }, 'available')
+    expectStatus(await api.change(node, 'driver_info/fake_delay', 60), 200)
+    expectStatus(await api.put(`/v1/nodes/${node}/states/power`, { target: 'power on' }, NEWEST), 202)
+    const told = expectStatus(await api.operator('POST', '/explain/allocations', { resource_class }), 200).body
+    assert.deepEqual([told.fits, told.reasons.available, counts(told.reasons)], [false, 0, { busy: 1 }])
+    const { uuid: id } = await api.allocate({ resource_class })
+    assert.deepEqual(counts((await explain(api, id)).now), { busy: 1 })
+    const { last_error } = await api.settled(id)
+    assert.match(last_error, /1 of class \S+: 1 locked by a power change or the like, for a moment: try again\.$/)
   })
 
   void test('not being a candidate is a cause too', async () => {

@@ -13,10 +13,10 @@ import {
 } from '../../metal/allocations/rows.ts'
 import { keepLeased } from '../../metal/allocations/leased.ts'
 import { forecast } from '../../metal/allocations/forecast.ts'
-import { heldNodes } from '../../metal/holds/lookup.ts'
+import { type Kept, keptNodes } from '../../metal/holds/lookup.ts'
 import { inServingOrder, rulesOf } from '../../metal/queue/order.ts'
 import { standingsNow } from '../../metal/queue/standings.ts'
-import { type Held, whyNot } from '../../metal/allocations/why-not.ts'
+import { whyNot } from '../../metal/allocations/why-not.ts'
 import { isKeeper } from '../baremetal/allocation-checks.ts'
 import {
   AllocationShape,
@@ -82,23 +82,23 @@ explainAllocation.operation = {
 export async function explainAllocation(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
   const { context, now } = request
-  const { row, held } = await context.store.read(function* () {
+  const { row, kept } = await context.store.read(function* () {
     return {
       row: yield* findAllocation(request.param('ident'), request.access()),
-      held: yield* heldNodes(now),
+      kept: yield* keptNodes(now),
     }
   })
   const queue = row.state === 'allocating' ? await standsInLine(request, row.uuid) : null
   const decided = row.state === 'allocating' || row.reasons === null ? null : shownIn(row.reasons, MEMBERS)
-  const [allocation, reasons] = [shownAllocation(row, request), reasonsNow(context, row, held, now)]
+  const [allocation, reasons] = [shownAllocation(row, request), reasonsNow(context, row, kept, now)]
   return {
     status: 200,
     body: { allocation, state: row.state, decided, now: reasons, ahead: (queue?.place ?? 1) - 1, queue },
   }
 }
 
-function reasonsNow({ fleet, mirror }: Context, row: Allocation, held: Held, now: number) {
-  return whyNot({ fleet, table: mirror.table }, wishOf(row), held, now)
+function reasonsNow({ fleet, mirror }: Context, row: Allocation, kept: Kept, now: number) {
+  return whyNot({ fleet, table: mirror.table }, wishOf(row), kept, now)
 }
 
 explainNewAllocation.operation = {
@@ -129,15 +129,15 @@ export async function explainNewAllocation(asked: OperatorRequest): Promise<Answ
   const { value } = await rehearse(store, () =>
     createAllocation(wanted, request.access(), request.principal, routing, now),
   )
-  const { waiting, standings, held } = await store.read(function* () {
-    return { waiting: yield* waitingAllocations(), standings: yield* standingsNow(), held: yield* heldNodes(now) }
+  const { waiting, standings, kept } = await store.read(function* () {
+    return { waiting: yield* waitingAllocations(), standings: yield* standingsNow(), kept: yield* keptNodes(now) }
   })
   await context.catchUp()
   const wish = { ...wishOf(value), id: Infinity }
   const line = inServingOrder([...wishesOf(waiting), wish], standings, rulesOf(context.config))
   const before = line.slice(0, line.indexOf(wish))
   const random = seeded(clock.newSeed())
-  const told = forecast({ fleet, table: mirror.table }, wish, before, held, random, now)
+  const told = forecast({ fleet, table: mirror.table }, wish, before, kept, random, now)
   const queue = told.fits ? null : await standsInLine(request, value.uuid, value)
   return { status: 200, body: { ...told, queue } }
 }

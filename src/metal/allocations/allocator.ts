@@ -19,7 +19,7 @@ import * as writes from './conductor-writes.ts'
 import { allocationBecame, type AllocationRow, isAskable, wishesOf, wishOf } from './rows.ts'
 import type { Drivers } from '../drivers/registry.ts'
 import type { FleetNode } from '../nodes/fleet.ts'
-import { heldNodes } from '../holds/lookup.ts'
+import { keptNodes } from '../holds/lookup.ts'
 import { OWNER } from '../nodes/rows.ts'
 import { attemptKey, propose, type Supply } from './matching.ts'
 import type { Waiting } from '../queue/line.ts'
@@ -248,12 +248,12 @@ export class Allocator {
   async *#judged(jobs: readonly Job[]) {
     const { store, clock, supply } = this.#options
     if (jobs.length === 0) return
-    const held = await store.read(() => heldNodes(clock.now()))
+    const kept = await store.read(() => keptNodes(clock.now()))
     for (let first = 0; first < jobs.length; first += limits.allocationBatchMax) {
       const now = clock.now()
       const some = jobs.slice(first, first + limits.allocationBatchMax)
       const verdicts = some.map(({ row, wish }): writes.Verdict => {
-        const reasons = whyNot(supply, wish, held, now)
+        const reasons = whyNot(supply, wish, kept, now)
         return { allocation: row.id, error: sentenceOf(row.uuid, wish, reasons), reasons: jsonText(reasons) }
       })
       yield { some, verdicts, now }

@@ -3,7 +3,8 @@ import type { Random } from '../../clock/chance.ts'
 import { limits } from '../../shared/limits.ts'
 import type { FleetNode } from '../nodes/fleet.ts'
 import { propose, suggestions, type Supply, type Wish } from './matching.ts'
-import { type Held, type Reasons, whyNot } from './why-not.ts'
+import type { Kept } from '../holds/lookup.ts'
+import { type Reasons, whyNot } from './why-not.ts'
 
 interface Forecast {
   fits: boolean
@@ -21,19 +22,19 @@ export function forecast(
   supply: Supply,
   wish: Wish,
   waiting: readonly Wish[],
-  held: Held,
+  kept: Kept,
   random: Random,
   now: number,
 ): Forecast {
   const taken = new Set(propose(supply, waiting, new Set(), random).values())
-  const all = [...suggestions(supply, wish, random)]
+  const all = [...suggestions(supply, wish, random)].filter(node => kept.get(node.id) !== 'busy')
   const left = all.filter(node => !taken.has(node))
   return {
     fits: left.length > 0,
     count: left.length,
     nodes: left.slice(0, limits.explainSampleMax).map(named),
     promised: all.length - left.length,
-    reasons: whyNot(supply, wish, held, now),
+    reasons: whyNot(supply, wish, kept, now),
   }
 }
 

@@ -104,7 +104,7 @@ test('every node of the class is counted once, and the counts agree with the nod
     fc.property(sketches, fc.subarray(['A', 'B', 'C']), (fleet, traits) => {
       const supply = supplyOf(fleet)
       const wanted = wish({ traits })
-      const { considered, available, causes, relaxations } = whyNot(supply, wanted, new Set(), 0)
+      const { considered, available, causes, relaxations } = whyNot(supply, wanted, new Map(), 0)
       assert.equal(considered, fleet.length)
       assert.equal(
         considered,
@@ -130,28 +130,41 @@ test('the causes are told with their counts, the most frequent first', () => {
     {},
     { retired: 1 },
     { provision_state: 'clean failed', maintenance: 1 },
+    {},
   ])
   const wanted = wish({ traits: ['A', 'B'] })
-  const reasons = whyNot(supply, wanted, new Set([asId<FleetNode['id']>(7)]), 0)
+  const kept = new Map([7, 10].map(id => [asId<FleetNode['id']>(id), id === 7 ? 'reserved' : 'busy'] as const))
+  const reasons = whyNot(supply, wanted, kept, 0)
   assert.equal(
     sentenceOf('U', wanted, reasons),
-    'Failed to process allocation U: no suitable nodes have the requested traits A, B. 9 of class gpu: 2 allocated, ' +
+    'Failed to process allocation U: no suitable nodes have the requested traits A, B. 10 of class gpu: 2 allocated, ' +
       '1 in maintenance, 1 not available, 1 claimed through Placement, 1 without B, 1 reserved, ' +
-      '1 retired, 1 broken.',
+      '1 retired, 1 broken, 1 locked by a power change or the like, for a moment: try again.',
   )
   assert.deepEqual(reasons.relaxations, [{ without: { traits: ['B'] }, nodes: 1 }])
 })
 
 test('when the class has no node, the sentence says so', () => {
-  const reasons = whyNot(supplyOf([]), wish(), new Set(), 0)
+  const reasons = whyNot(supplyOf([]), wish(), new Map(), 0)
   assert.equal(countsOf(reasons), 'There is no node of class gpu.')
+})
+
+test('a node that is busy for a moment fits later, not now', () => {
+  const supply = supplyOf([{}, {}])
+  const told = (...busy: number[]) => {
+    const kept = new Map(busy.map(id => [asId<FleetNode['id']>(id), 'busy'] as const))
+    return forecast(supply, wish(), [], kept, seeded(1), 0)
+  }
+  assert.deepEqual([told().count, told(1).count, told(1, 2).count], [2, 1, 0])
+  const { reasons } = told(1, 2)
+  assert.deepEqual([reasons.available, reasons.causes.map(({ cause, count }) => [cause, count])], [0, [['busy', 2]]])
 })
 
 test('a forecast leaves suitable nodes to the allocations that wait', () => {
   const supply = supplyOf([{ traits: ['CUSTOM_FAST'] }, {}])
   const waiting = [wish({ id: 7, traits: ['CUSTOM_FAST'] }), wish({ id: 8, traits: ['CUSTOM_NONE'] })]
   const told = (more: Partial<Wish>) => {
-    const { fits, nodes, promised } = forecast(supply, wish({ id: 9, ...more }), waiting, new Set(), seeded(1), 0)
+    const { fits, nodes, promised } = forecast(supply, wish({ id: 9, ...more }), waiting, new Map(), seeded(1), 0)
     return [fits, nodes.map(({ name }) => name), promised]
   }
   assert.deepEqual(told({}), [true, ['n2'], 1])

@@ -1,10 +1,10 @@
 // Why an allocation found no node: counts each node of its class under the first cause that excludes it, and finds the
 // smaller wishes that would be granted. Pure, over the fleet in memory.
 import { limits } from '../../shared/limits.ts'
+import type { Kept } from '../holds/lookup.ts'
 import type { FleetNode } from '../nodes/fleet.ts'
 import { mayHaveUntil } from '../nodes/lease-promise.ts'
 import { fits, hasRoom, isOf, missingTraits, type Supply, type Wish } from './matching.ts'
-import type { NodeId } from '../../store/schema/ids.ts'
 
 type Cause =
   | 'retired'
@@ -16,6 +16,7 @@ type Cause =
   | 'not available'
   | 'no power state'
   | 'missing traits'
+  | 'busy'
   | 'not a candidate'
   | 'leasable'
 
@@ -45,17 +46,14 @@ export interface Reasons {
   relaxations: Relaxation[]
 }
 
-/** The ids of held nodes, from the database. */
-export type Held = ReadonlySet<NodeId>
-
-export function whyNot(supply: Supply, wish: Wish, held: Held, now: number): Reasons {
+export function whyNot(supply: Supply, wish: Wish, kept: Kept, now: number): Reasons {
   const groups = new Map<string, CauseCount>()
   let [considered, available] = [0, 0]
   for (const node of supply.fleet.ofClass(wish.resourceClass)) {
     // Nodes of other projects are not counted: their number is private.
     if (!isOf(wish.owner, node)) continue
     considered++
-    const found = causeOf(supply, node, wish, held)
+    const found = causeOf(supply, node, wish, kept)
     if (found === null) {
       available++
       continue
@@ -79,17 +77,18 @@ export function whyNot(supply: Supply, wish: Wish, held: Held, now: number): Rea
 
 type Found = Pick<CauseCount, 'cause' | 'traits'>
 
-function causeOf(supply: Supply, node: FleetNode, wish: Wish, held: Held): Found | null {
+function causeOf(supply: Supply, node: FleetNode, wish: Wish, kept: Kept): Found | null {
   if (wish.candidates !== null && !wish.candidates.has(node.uuid)) return { cause: 'not a candidate' }
   // In the order of a machine's one state, so that the counts agree with it.
   if (node.retired) return { cause: 'retired' }
   if (isFailed(node.provision_state)) return { cause: 'broken' }
   if (node.instance_uuid !== null) return { cause: 'allocated' }
   if (node.maintenance) return { cause: 'maintenance' }
-  if (held.has(node.id)) return { cause: 'reserved' }
+  if (kept.get(node.id) === 'reserved') return { cause: 'reserved' }
   if (node.provision_state !== 'available') return { cause: 'not available' }
   if (!hasRoom(supply, node)) return { cause: 'claimed' }
   if (node.power_state === null) return { cause: 'no power state' }
+  if (kept.get(node.id) === 'busy') return { cause: 'busy' }
   if (!mayHaveUntil(node, wish.until)) return { cause: 'leasable' }
   const traits = missingTraits(supply, node, wish.traits)
   return traits.length > 0 ? { cause: 'missing traits', traits } : null
@@ -142,6 +141,7 @@ const WORDS: Record<Cause, string> = {
   maintenance: 'in maintenance',
   'not available': 'not available',
   'no power state': 'without a power state',
+  busy: 'locked by a power change or the like, for a moment: try again',
   'missing traits': 'without',
   leasable: 'kept for leases',
   'not a candidate': 'not among the candidates',
