@@ -103,6 +103,24 @@ eachMetal('reservations', api => {
     expectStatus(await reserve(api, [free], { instance_uuid }), 201)
   })
 
+  void test('a uuid that is in use already is named as that of the reservation, not as an instance', async () => {
+    const [one, two] = [await api.node({}, 'available'), await api.node({}, 'available')]
+    const { uuid: taken } = await api.hold([one])
+    expectFault(
+      await reserve(api, [two], { instance_uuid: uuid(), uuid: taken }),
+      409,
+      /UUID .* reservation needs one of its own/,
+    )
+    assert.equal((await api.get(`/v1/nodes/${two}`, NEWEST)).body.reservation_uuid, null)
+  })
+
+  void test('a list of nodes has a limit, and the refusal says which', async () => {
+    const many = Array.from({ length: 1_001 }, (_, i) => `n${i}`)
+    expectFault(await reserve(api, many, { instance_uuid: uuid() }), 400, /node_uuid: this list is too long/)
+    expectFault(await reserve(api, many, { instance_uuid: uuid() }), 400, /a list of 1 to 1000 of them/)
+    expectFault(await reserve(api, ['n1'], { instance_uuid: 'x' }), 400, /Expected UUID for instance_uuid/)
+  })
+
   void test('an instance has one node, whichever way it comes by it', async () => {
     const resource_class = newClass()
     const amounts = { [classInPlacement(resource_class)]: 1 }

@@ -93,6 +93,11 @@ export function* lockInstance(node: NodeRow, instance: string, now: number): Wri
 const instanceTaken = (instance: string) =>
   problem('metal_exists', { reason: `Instance ${instance} is already associated with another node or resource.` })
 
+const consumerTaken = ({ consumer, type }: Pick<Claimant, 'consumer' | 'type'>) =>
+  type === 'RESERVATION'
+    ? problem('metal_exists', { reason: `UUID ${consumer} is in use already: a reservation needs one of its own.` })
+    : instanceTaken(consumer)
+
 /** Refuses an instance that has another node, or a hold on one. Requests for the same instance take turns. */
 export function* requireFreeInstance(instance: string, self: string, now: number): Write<void> {
   yield* one(standInLine({ instance }))
@@ -145,7 +150,7 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
   const releasing: ClaimRequest[] = hold ? [{ kind: 'release', consumer: hold.uuid, owner: OWNER }] : []
   yield* lockInvolved([replacing(claimant, []), ...releasing], [node.uuid], now)
   const has = yield* consumerClaims(consumer)
-  if ((yield* all(otherNodesOf({ instance: consumer, self: node.uuid }))).length > 0) throw instanceTaken(consumer)
+  if ((yield* all(otherNodesOf({ instance: consumer, self: node.uuid }))).length > 0) throw consumerTaken(claimant)
   const isThere = has.some(claim => claim.provider === node.uuid)
   if (!isThere) requireOwn(claimant, has)
   const more = { provider: node.uuid, resource_class: node.placement_class, used: 1 }
@@ -167,9 +172,10 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
 }
 
 /** We take over all claims of the consumer, so they must be the client's. A hold may have no other claims. */
-function requireOwn({ consumer, type, view }: Claimant, has: readonly ConsumerClaim[]): void {
+function requireOwn(claimant: Claimant, has: readonly ConsumerClaim[]): void {
+  const { type, view } = claimant
   const isForeign = !view.all && has.some(claim => claim.project_id !== view.project)
-  if (isForeign || (type === 'RESERVATION' && has.length > 0)) throw instanceTaken(consumer)
+  if (isForeign || (type === 'RESERVATION' && has.length > 0)) throw consumerTaken(claimant)
 }
 
 /** Claims an open node without a hold. For leases, which promised the node themselves. */
