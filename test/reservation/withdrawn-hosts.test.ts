@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inParallel } from '../races/clients.ts'
 import { expectStatus } from '../support/placement.ts'
-import { eachReservation, instances, type Shown } from '../support/reservation.ts'
+import { eachReservation, instances, type Reservation, type Shown } from '../support/reservation.ts'
 
-eachReservation('withdrawn hosts', api => {
+const besideNova = (api: Reservation): void => {
   const childOf = (name: string): Promise<Shown> => api.provider(`blazar_${name}`)
   const withdrawn = async (name: string): Promise<Shown> => {
     const { id } = await api.host(name)
@@ -90,6 +90,35 @@ eachReservation('withdrawn hosts', api => {
       }
       const root = await api.provider(name)
       if (root) expectStatus(await api.placement.del(`/resource_providers/${root.uuid}`), 204, 404, 409)
+    })
+    await api.fsck()
+  })
+}
+eachReservation('withdrawn hosts', besideNova, { compute: 'off' })
+
+eachReservation('withdrawn hosts of our own compute', api => {
+  void test('take their reservation provider with them, and can be hosts again', async () => {
+    const { id } = await api.host('w1')
+    const root = await api.provider('w1')
+    expectStatus(await api.del(`/os-hosts/${id}`), 204)
+    assert.equal(await api.provider('blazar_w1'), undefined)
+    assert.equal((await api.provider('w1')).uuid, root.uuid)
+    await api.fsck()
+    const again = expectStatus(await api.post('/os-hosts', { name: 'w1', pool: 'w1' }), 201).body.host
+    const lease = await api.lease([instances({ resource_properties: '["=", "$pool", "w1"]' })], { from: 1, to: 60 })
+    expectStatus(await api.del(`/os-hosts/${again.id}`), 409)
+    assert.ok(await api.provider('blazar_w1'))
+    await api.end(lease.id)
+    expectStatus(await api.del(`/os-hosts/${again.id}`), 204)
+    expectStatus(await api.placement.del(`/resource_providers/${root.uuid}`), 204)
+  })
+
+  void test('that are withdrawn and made hosts at once leave no half of it', async () => {
+    const ids = await Promise.all(['a', 'b', 'c'].map(async name => [name, (await api.host(name)).id] as const))
+    await inParallel(6, 24, async at => {
+      const [name, id] = ids[at % ids.length]!
+      if (at % 2 === 0) expectStatus(await api.post('/os-hosts', { name }), 201, 404, 409)
+      else expectStatus(await api.del(`/os-hosts/${id}`), 204, 404, 409)
     })
     await api.fsck()
   })

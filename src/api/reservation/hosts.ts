@@ -92,7 +92,10 @@ function capabilitiesOf(given: Members): Record<string, string> {
 function capabilityName(name: string): string {
   if (OWN.has(name)) throw refused(`${name} is what the compute node says and can't be a capability.`)
   if (name === '' || name.length > limits.capabilityNameCharsMax) {
-    throw refused(`The name of a capability has 1 to ${limits.capabilityNameCharsMax} characters, not ${shown(name)}.`)
+    const long = name === '' ? '' : 'Extra capability key too long: '
+    throw refused(
+      `${long}the name of a capability has 1 to ${limits.capabilityNameCharsMax} characters, not ${shown(name)}.`,
+    )
   }
   return name
 }
@@ -155,6 +158,8 @@ export async function putHost(request: ReservationRequest): Promise<Answer> {
 deleteOneHost.operation = { summary: 'Withdraw a host from booking', answers: { 204: null } } satisfies Operation
 
 export async function deleteOneHost(request: ReservationRequest): Promise<Answer> {
-  await request.context.store.write(() => deleteHost(request.param('id'), request.now))
+  const { store, config } = request.context
+  // Of servers of our own no nova-compute looks after, so none misses the reservation provider.
+  await store.write(() => deleteHost(request.param('id'), config.compute !== 'own', request.now))
   return { status: 204 }
 }

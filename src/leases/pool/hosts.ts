@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { providerClaims } from '../../ledger/claims/find.ts'
 import { providerInventories } from '../../ledger/inventories.ts'
 import { dedicateProvider } from '../../ledger/managed.ts'
-import { idIn, listProviders, lockProvider, lockTrees, type Provider } from '../../ledger/providers.ts'
+import { deleteProvider, idIn, listProviders, lockProvider, lockTrees, type Provider } from '../../ledger/providers.ts'
 import { problem } from '../../problems/problem.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
@@ -194,8 +194,8 @@ export function* updateHost(id: string, capabilities: Readonly<Record<string, st
   return yield* changedHost(host.id)
 }
 
-/** Returns the hypervisor to compute. Refused while it has bookings or servers. */
-export function* deleteHost(id: string, now: number): Write<void> {
+/** Returns the hypervisor to compute. Refused while it has bookings or servers. `isRead`: a nova-compute may know its tree. */
+export function* deleteHost(id: string, isRead: boolean, now: number): Write<void> {
   const host = yield* lockHost(id)
   if (host.booked.length > 0) {
     const { reservation, lease } = host.booked[0]!
@@ -210,7 +210,9 @@ export function* deleteHost(id: string, now: number): Write<void> {
   yield* run(removeRow({ id: host.id }))
   yield* markHost(host.id)
   yield* dedicateProvider(provider, null)
-  yield* letGo(host.reservationProvider!, now)
+  const child = host.reservationProvider!
+  if (isRead) yield* letGo(child, now)
+  else yield* deleteProvider(child, OWNER)
   yield* noteLeasable(host.id, null)
 }
 
