@@ -13,6 +13,29 @@ const lease = (reservation: object) => ({
 const read = (reservation: object) => newLeaseOf(lease(reservation), NOW).reservations[0]
 
 void describe('a new lease', () => {
+  void test('a mistyped member is refused with the one that was meant; others are ignored, as upstream does', () => {
+    assert.throws(
+      () => read({ ...instances, afinity: false }),
+      /a reservation has no "afinity"; did you mean affinity\?/,
+    )
+    assert.throws(() => read({ ...instances, resource_propertys: '' }), /did you mean resource_properties\?/)
+    assert.throws(() => newLeaseOf({ ...lease(instances), befor_end_date: 'now' }, NOW), /mean before_end_date\?/)
+    const change = { reservations: [{ id: 'r', ammount: 2 }] }
+    assert.throws(() => leaseChangeOf(change, NOW), /did you mean amount\?/)
+    const shown = { lease_id: 'x', status: 'pending', count_range: '1-1', min: 1, created_at: '', hypervisor: 1 }
+    assert.deepEqual(read({ ...instances, ...shown }), read(instances))
+  })
+
+  void test('its dates are read before its reservations, in the words that Blazar’s clients know', () => {
+    const { reservations: _, ...dates } = lease(instances)
+    const refused = (more: object) => () => newLeaseOf({ ...dates, ...more }, NOW)
+    assert.throws(refused({}), /Missing parameter reservations/)
+    assert.throws(refused({ end_date: null }), /Missing parameter end_date/)
+    assert.throws(refused({ end_date: '2030' }), /"2030" is an invalid date\. Required format: YYYY-MM-DD HH:MM/)
+    assert.throws(refused({ start_date: '2029-01-01 10:00' }), /Start date must be later than current date/)
+    assert.throws(refused({ end_date: dates.start_date }), /End date must be later than current and start date/)
+  })
+
   void test('as the command line sends it', () => {
     const sent = { ...instances, affinity: 'None', resource_properties: '' }
     const body = { ...lease(sent), events: [], before_end_date: null }

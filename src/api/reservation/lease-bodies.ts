@@ -1,4 +1,5 @@
-// Reads the bodies of new and changed leases. Unknown members are ignored, as upstream does.
+// Reads the bodies of new and changed leases. Unknown members are ignored, as upstream does, unless they look like a
+// mistyped one: what a typo leaves out means "anywhere" or "any".
 import type {
   AskedLease,
   FlavorAsked,
@@ -11,9 +12,12 @@ import type {
 import type { Principal } from '../../metal/nodes/provider.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
+import { checkNewDates } from '../../leases/lifecycle/dates.ts'
+import { nearest } from '../../shared/near.ts'
 import { parseDate } from './dates.ts'
 import { affinityOf, integerOf, nameOf, propertiesOf, refused, shown, textOf } from './fields.ts'
 import { withFlavorProperties } from './flavor-properties.ts'
+import { LeaseShape, RESERVATION_MEMBERS } from './lease-forms.ts'
 import { withNodeProperties } from './node-properties.ts'
 import type { Members } from './request.ts'
 import { isObject } from '../../shared/is-object.ts'
@@ -99,7 +103,8 @@ function readAll<T>(fields: Read<T>, given: Members): T {
 
 /** One of the reservations of a new lease. */
 function termsOf(value: unknown): AskedLease['reservations'][number] {
-  const given = membersOf(value, 'a reservation')
+  const given = membersOf(value, 'each of reservations')
+  requireSpelled(given, IN_RESERVATION, 'a reservation')
   const { resource_type } = given
   if (resource_type === 'virtual:instance') return { resource_type, ...readAll(INSTANCE, given) }
   if (resource_type === 'flavor:instance') return { resource_type, ...readAll(FLAVOR, withFlavorProperties(given)) }
@@ -118,10 +123,21 @@ function ranged<T extends { min: number; max: number }>(terms: T): T {
 }
 
 const CHANGEABLE = { ...INSTANCE, ...FLAVOR, ...HOST, ...NODE }
+/** What clients send, and what they send back because they were shown it. */
+const IN_RESERVATION = [...Object.keys(CHANGEABLE), 'resource_type', 'id', ...RESERVATION_MEMBERS]
+const IN_LEASE = ['before_end_date', ...Object.keys(LeaseShape.properties)]
+
+function requireSpelled(given: Members, known: readonly string[], what: string): void {
+  for (const name of Object.keys(given)) {
+    const meant = known.includes(name) ? null : nearest(name, known)
+    if (meant !== null) throw refused(`${what} has no ${shown(name)}; did you mean ${meant}?`)
+  }
+}
 
 /** The change of one reservation of a lease: only the given members. */
 function termsChangeOf(value: unknown): TermsChange {
-  const given = membersOf(value, 'a reservation')
+  const given = membersOf(value, 'each of reservations')
+  requireSpelled(given, IN_RESERVATION, 'a reservation')
   if (given['id'] === undefined) throw refused('id is missing: the reservation that is to change.')
   const change: Members = { id: textOf(given['id'], 'id', limits.nameCharsMax) }
   if (given['resource_type'] !== undefined) {
@@ -174,14 +190,24 @@ function reservationIdsOf(given: readonly unknown[]): (string | null)[] {
   return ids
 }
 
+function requireGiven(given: Members, ...names: string[]): void {
+  for (const name of names) {
+    if (given[name] === undefined || given[name] === null) throw refused(`Missing parameter ${name}.`)
+  }
+}
+
 /**
  * `may` is a caller who may bring leases of others. A lease that comes from elsewhere has its id; owners and ids of
  * reservations in any other body are ignored, as upstream does: clients send back what they were shown.
  */
 export function newLeaseOf(given: Members, now: number, may: Principal | null = null): AskedLease {
-  for (const name of ['name', 'start_date', 'end_date', 'reservations']) {
-    if (given[name] === undefined || given[name] === null) throw refused(`${name} is missing.`)
-  }
+  requireSpelled(given, IN_LEASE, 'a lease')
+  requireGiven(given, 'name', 'start_date', 'end_date')
+  const start_at = parseDate(given['start_date'], 'start_date', now)
+  const end_at = parseDate(given['end_date'], 'end_date', now)
+  // Before the reservations, as upstream.
+  checkNewDates({ start_at, end_at }, now)
+  requireGiven(given, 'reservations')
   const reservations = listOf(given['reservations'], termsOf)
   if (reservations.length === 0) throw refused('reservations must name at least one reservation.')
   const id = idOf(given['id'])
@@ -191,8 +217,8 @@ export function newLeaseOf(given: Members, now: number, may: Principal | null = 
     owner: ownerOf(given, mover),
     reservation_ids: mover === null ? [] : reservationIdsOf(given['reservations'] as unknown[]),
     name: nameOf(given['name'], 'name', limits.leaseNameCharsMax),
-    start_at: parseDate(given['start_date'], 'start_date', now),
-    end_at: parseDate(given['end_date'], 'end_date', now),
+    start_at,
+    end_at,
     before_end_at: optionalDate(given['before_end_date'], 'before_end_date', now),
     reservations,
   }
@@ -200,6 +226,7 @@ export function newLeaseOf(given: Members, now: number, may: Principal | null = 
 
 /** Only the given members change. Null counts as not given, because clients send null for what they don't set. */
 export function leaseChangeOf(given: Members, now: number): LeaseChange {
+  requireSpelled(given, IN_LEASE, 'a lease')
   const has = (name: string) => given[name] !== undefined && given[name] !== null
   return {
     ...(has('name') && { name: nameOf(given['name'], 'name', limits.leaseNameCharsMax) }),

@@ -49,7 +49,7 @@ const FlavorProperties = Type.String({
   description: 'JSON, instead of flavor_id: ["=", "$flavor_id", "m1.small"]',
 })
 
-/** Unknown members are ignored, as upstream does. */
+/** Unknown members are ignored, as upstream does, unless they look like a mistyped one. */
 const open = { additionalProperties: true }
 const of = (type: string, title: string, members: Record<string, TSchema>) =>
   Type.Object({ resource_type: Type.Literal(type), ...members }, { title, ...open })
@@ -190,6 +190,9 @@ const ShownReservation = Type.Union([
     nodes: Type.Array(Type.Object({ node: Text, name: TextOrNull, allocation: TextOrNull })),
   }),
 ])
+
+/** The members that a reservation of any type is shown with. */
+export const RESERVATION_MEMBERS = [...new Set(ShownReservation.anyOf.flatMap(one => Object.keys(one.properties)))]
 
 const ShownEvent = named('LeaseEvent', {
   id: Text,

@@ -8,8 +8,8 @@ const invalid = (reason: string) => problem('lease_invalid', { reason })
 export const minuteOf = (now: number) => now - (now % MINUTE_MS)
 
 export function checkNewDates({ start_at, end_at }: Pick<Lease, 'start_at' | 'end_at'>, now: number): void {
-  if (start_at < minuteOf(now)) throw invalid('The start date must not be in the past.')
-  if (end_at <= start_at) throw invalid('The end date must be later than the start date.')
+  if (start_at < minuteOf(now)) throw invalid('Start date must be later than current date: it must not be in the past.')
+  if (end_at <= start_at) throw invalid('End date must be later than current and start date.')
 }
 
 /** Checks the dates of a changed lease. `after` has both dates, also those that stay. */
@@ -17,12 +17,14 @@ export function checkMovedDates(before: Lease, after: Pick<Lease, 'start_at' | '
   const hasStarted = before.status !== 'PENDING' || before.start_at < now
   if (after.start_at !== before.start_at) {
     if (hasStarted) throw invalid('The start date of a lease that has started can not be changed.')
-    if (after.start_at < minuteOf(now)) throw invalid('The start date must not be in the past.')
+    if (after.start_at < minuteOf(now))
+      throw invalid('Start date must be later than current date: it must not be in the past.')
   }
   if (after.end_at !== before.end_at && after.end_at < minuteOf(now)) {
-    throw invalid('The end date must not be in the past.')
+    throw invalid('End date must be later than current and start date: it must not be in the past.')
   }
-  if (after.end_at < after.start_at) throw invalid('The end date must not be earlier than the start date.')
+  if (after.end_at < after.start_at)
+    throw invalid('End date must be later than current and start date: it must not be earlier than the start.')
 }
 
 interface Dates {
