@@ -19,7 +19,20 @@ export interface TermFlags {
   memory?: number
   disk?: number
   flavor?: string
+  affinity?: string
   reservation?: string[]
+}
+
+const AFFINITIES = new Map([
+  ['true', true],
+  ['false', false],
+  ['none', null],
+])
+
+function affinityOf(word: string): string {
+  const lower = word.toLowerCase()
+  if (AFFINITIES.has(lower)) return lower
+  throw new UsageError(`'${word}' is not true (one host), false (a host each) or none (any hosts)`)
 }
 
 export const withTerms = (command: Command) =>
@@ -35,6 +48,7 @@ export const withTerms = (command: Command) =>
     .option('--memory <MB>', 'of each instance', countOf)
     .option('--disk <GB>', 'of each instance; none if it boots from a volume', countOf)
     .option('--flavor <id>', 'of each instance: its size, its other resources and its traits')
+    .option('--affinity <word>', 'of the instances: true for one host, false for a host each, none for any', affinityOf)
     .option('--start <time>', `when it starts; now if it isn't said: ${END_FORMS}`)
     .option('--until <time>', 'when it ends; likewise')
     .option('--for <duration>', 'how long, instead of the end: 2h, 1d12h, 1w')
@@ -80,19 +94,20 @@ function reservationsIn({ nodes, trait, reservation, ...flags }: TermFlags): Doc
   return found
 }
 
-function instancesIn({ instances: amount, flavor, vcpus, memory, disk }: TermFlags): Document[] {
+function instancesIn({ instances: amount, flavor, vcpus, memory, disk, affinity }: TermFlags): Document[] {
   const hasSize = (vcpus ?? memory ?? disk) !== undefined
   if (amount === undefined) {
-    if (hasSize || flavor !== undefined) throw new UsageError('say with --instances how many')
+    if (hasSize || flavor !== undefined || affinity !== undefined) throw new UsageError('say with --instances how many')
     return []
   }
+  const where = affinity === undefined ? {} : { affinity: AFFINITIES.get(affinity) }
   if (flavor !== undefined) {
     if (hasSize) throw new UsageError('the size of an instance is that of its --flavor')
-    return [{ resource_type: 'flavor:instance', flavor_id: flavor, amount }]
+    return [{ resource_type: 'flavor:instance', flavor_id: flavor, amount, ...where }]
   }
   if (vcpus === undefined || memory === undefined)
     throw new UsageError('say how large an instance is: with --vcpus and --memory, or with --flavor')
-  return [{ resource_type: 'virtual:instance', vcpus, memory_mb: memory, disk_gb: disk ?? 0, amount }]
+  return [{ resource_type: 'virtual:instance', vcpus, memory_mb: memory, disk_gb: disk ?? 0, amount, ...where }]
 }
 
 const NODES = /^([^:\s]+)(?::(\d{1,9})(?:-(\d{1,9}))?)?$/
