@@ -143,12 +143,12 @@ eachStore(
       assert.match(back.stdout, /lease +ann's +refused +only its project can make it there: log in to project theirs/)
       assert.ok(names.every(name => other.hosts.some(host => host.hypervisor_hostname === name && host.rack === name)))
       const { stdout } = await movesTo(0, `leases --from ${at()} --commands`)
-      assert.match(stdout, new RegExp(`openstack reservation host create --extra 'rack=${names[0]}' '${names[0]}'`))
+      assert.match(stdout, new RegExp(`openstack reservation host create --extra rack=${names[0]} ${names[0]}`))
       const starts = String.raw`--start-date '\d{4}-\d\d-\d\d \d\d:\d\d'`
       const terms = `resource_type=virtual:instance,vcpus=2,memory_mb=1024,disk_gb=5,amount=2,affinity=None,resource_properties=`
       assert.match(
         stdout,
-        new RegExp(`--os-project-id theirs reservation lease create --reservation ${terms}.*${starts}`),
+        new RegExp(`--os-project-id theirs reservation lease create --reservation '?${terms}.*${starts}`),
       )
     })
 

@@ -31,7 +31,7 @@ export function ipmi(): Tested {
       {
         name: 'a BMC that is gone',
         happens: machine => void (machine as IpmiMachine).bmc.crash(),
-        says: /Nobody answered at 127\.0\.0\.1 port/,
+        says: /Nobody answered at ipmi_address port/,
       },
     ],
     stop: async () => {

@@ -45,7 +45,7 @@ class Machines extends FakeHardware implements Driver {
     const power = this.power.get(uuid) ?? 'power off'
     if (power === 'hangs') return new Promise<never>(() => {})
     await this.meanwhile(uuid)
-    if (power === 'away') throw new HardwareFailure('no route to 10.0.0.7')
+    if (power === 'away') throw new HardwareFailure('no route to (an address)')
     if (power === 'broken') throw new TypeError('x is not a function')
     return power
   }
@@ -128,7 +128,7 @@ eachDatabase('power sync', ({ create }) => {
     await rounds(1)
     const out = await show(node)
     assert.deepEqual([out.maintenance, out.fault, out.power_state], [1, 'power failure', null])
-    assert.equal(out.maintenance_reason, 'The power could not be read 4 times in a row: no route to 10.0.0.7')
+    assert.equal(out.maintenance_reason, 'The power could not be read 4 times in a row: no route to (an address)')
     await rounds(3)
     assert.equal((await show(node)).revision, out.revision, 'it is told once')
     machines.power.set(node, 'power on')

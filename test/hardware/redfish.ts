@@ -49,7 +49,7 @@ export function redfish(): Tested {
       {
         name: 'a wrong password',
         happens: machine => (bmcOf(machine).password = 'another'),
-        says: /refuses the login of user admin: check redfish_username and redfish_password/,
+        says: /refuses the login of user redfish_username: check redfish_username and redfish_password/,
       },
       {
         name: 'a BMC that answers 503',
