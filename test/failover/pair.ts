@@ -85,7 +85,7 @@ export async function cutPower(server: Postgres): Promise<void> {
   await server.kill9()
 }
 
-function childrenOf(parent: number): number[] {
+export function childrenOf(parent: number): number[] {
   return readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
     .map(Number)

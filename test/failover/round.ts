@@ -35,7 +35,7 @@ export interface Figures {
 }
 
 const DEADLINE_MS = 120_000
-const ENOUGH = { claim: 30, allocation: 3, hold: 3, lease: 3 }
+export const ENOUGH = { claim: 30, allocation: 3, hold: 3, lease: 3 }
 /** Rows of the log. */
 const LOOKED_AT = 100
 const DAYS_MS = 10 * 24 * 3_600_000
@@ -78,9 +78,15 @@ export async function failOver(scene: Scene, end: End, seed: number, waitMs: num
 }
 
 /** Waits until every process has had so many of each kind answered after this time. */
-async function until(what: string, load: Load, enough: Record<Kind, number>, since: number): Promise<void> {
+export async function until(
+  what: string,
+  load: Load,
+  enough: Record<Kind, number>,
+  since: number,
+  deadlineMs = DEADLINE_MS,
+): Promise<void> {
   const isEnough = (all: Successes) => KINDS.every(kind => all[kind].filter(at => at > since).length >= enough[kind])
-  await waitFor(what, async () => load.successes.every(isEnough), DEADLINE_MS)
+  await waitFor(what, async () => load.successes.every(isEnough), deadlineMs)
 }
 
 /** The old primary is started again and takes writes, and nobody must go back to it. */
@@ -116,7 +122,10 @@ async function checkNothingMore({ pair, database }: Scene, old: Postgres, promis
     promises.faults.push('the old primary shows what the new one lacks')
 }
 
-async function checkAll({ service, world }: Scene, promises: Promises): Promise<void> {
+export async function checkAll(
+  { service, world }: Pick<Scene, 'service' | 'world'>,
+  promises: Promises,
+): Promise<void> {
   const { origin } = service.apis[0]!
   const found = await everything(origin, world)
   for (const kind of KINDS) promises.check(kind, found[kind])
