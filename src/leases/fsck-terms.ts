@@ -86,9 +86,6 @@ export const termsInvariants: Invariants = {
   'what can be leased has its provider’s name, and is a node exactly when it is one': count(`
     select 1 from leasables h join providers p on p.id = h.provider_id where h.name <> p.name
       or (h.kind = 'node') <> exists (select 1 from nodes n where n.provider_id = h.provider_id)`),
-  'what was given to a lease is an allocation': count(`
-    select 1 from bookings b where b.allocation is not null
-      and not exists (select 1 from allocations a where a.uuid = b.allocation)`),
   'every property of a host is known': count(`
     select 1 from host_capabilities c join leasables h on h.provider_id = c.provider_id where not exists (select 1 from host_properties p where p.name = c.name)`),
   'work for Nova is of a reservation’s own lease, and counts from nothing': count(`

@@ -283,7 +283,7 @@ export const CORRUPTIONS: Corruption[] = [
     `update leasables set extras_ceiling = '{}' where extras_ceiling is not null`,
   ),
   ...found(
-    'what was given to a lease is an allocation',
+    'a running lease has each node that it booked',
     `update bookings set allocation = 'x' where allocation is not null`,
   ),
   ...found('every property of a host is known', `delete from host_properties`),
