@@ -8,6 +8,7 @@ import type { Metrics } from '../measure/metrics.ts'
 import { problem, type ProblemKind } from '../problems/problem.ts'
 import { type PageSettings, requireJsonType, requireNoForeignPage } from './pages.ts'
 import { requireOneHost } from './target.ts'
+import { largeAnswers } from './pieces.ts'
 import { Shares } from './shares.ts'
 
 declare module 'fastify' {
@@ -70,6 +71,8 @@ export class Admission {
     this.#bytes = new Shares({ max: limits.bodiesBytesMax, share })
     metrics.watch('holdfast_requests_in_flight', 'Requests that are being answered.', () => this.#ofAddresses.all)
     metrics.watch('holdfast_body_bytes_in_flight', 'Bytes of their bodies.', () => this.#bytes.all)
+    metrics.watch('holdfast_large_answer_bytes', 'Bytes of large answers in memory.', () => largeAnswers.bytes)
+    metrics.watch('holdfast_large_answers_waiting', 'Large answers that wait for room.', () => largeAnswers.waiting)
   }
 
   /** Comes first: refuses requests for two hosts, foreign pages, and requests that there is no room for. /healthz needs no room. */
