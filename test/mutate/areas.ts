@@ -18,7 +18,7 @@ export const AREAS: Record<string, Area> = {
       `${MIGRATIONS}/0041-claim-calls.postgres.sql`,
     ],
     mixes: ['ledgers', 'claims', 'crowd'],
-    tests: ['test/placement/*.test.ts', 'test/races/*.test.ts', 'test/audit/entries.test.ts'],
+    tests: ['test/placement/*.test.ts', 'test/races/@(claims|calls|consumers|on-memory).test.ts'],
   },
   candidates: {
     sources: ['src/ledger/candidates'],
@@ -33,7 +33,7 @@ export const AREAS: Record<string, Area> = {
   quotas: {
     sources: ['src/quotas', `${MIGRATIONS}/0018-quotas.sqlite.sql`],
     mixes: ['wards', 'diaries', 'quota'],
-    tests: ['test/quotas.test.ts'],
+    tests: ['test/rooms/quotas.test.ts', 'test/quotas.test.ts', 'test/identity/changes.test.ts'],
   },
   allocations: {
     sources: ['src/metal/allocations', 'src/metal/expiry.ts', `${MIGRATIONS}/0004-allocations.sqlite.sql`],
@@ -46,7 +46,7 @@ export const AREAS: Record<string, Area> = {
   holds: {
     sources: ['src/metal/holds'],
     mixes: ['wards', 'holds'],
-    tests: ['test/baremetal/reservations*.test.ts', 'test/baremetal/races.test.ts', 'test/races/allocations.test.ts'],
+    tests: ['test/rooms/holds.test.ts', 'test/baremetal/reservations*.test.ts'],
   },
   queue: {
     sources: ['src/metal/queue', `${MIGRATIONS}/0026-queue.sqlite.sql`],

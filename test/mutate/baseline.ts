@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { AREAS, ELSEWHERE } from './areas.ts'
 import { coverageIn, isWithin, type Spans } from './coverage.ts'
-import type { Ground } from './ground.ts'
+import { type Job, nameOf } from '../support/files.ts'
+import { ENDED, type Ground } from './ground.ts'
 import { type Mutant, ROOT, sourcesOf } from './mutants.ts'
 
 const FOLDER = join(tmpdir(), 'holdfast-mutate')
@@ -21,36 +22,36 @@ interface Baseline {
 
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
-const placeOf = (file: string) => join(FOLDER, `${hash(file + textOf(file))}.json`)
+const placeOf = (job: Job) => join(FOLDER, `${hash(nameOf(job) + textOf(job.file))}.json`)
 
-export const isUnitTest = (file: string): boolean => file.startsWith('src/')
+export const isUnitTest = ({ file }: Job): boolean => file.startsWith('src/')
 
 export class Baselines {
   readonly #known = new Map<string, Baseline>()
 
   /** Runs those that aren't known yet. */
-  async learn(ground: Ground, file: string): Promise<Baseline> {
-    const known = this.#known.get(file) ?? readBaseline(file)
-    const baseline = known ?? (await measured(ground, file))
-    this.#known.set(file, baseline)
+  async learn(ground: Ground, job: Job): Promise<Baseline> {
+    const known = this.#known.get(nameOf(job)) ?? readBaseline(job)
+    const baseline = known ?? (await measured(ground, job))
+    this.#known.set(nameOf(job), baseline)
     return baseline
   }
 
-  isKnown = (file: string): boolean => this.#known.has(file) || existsSync(placeOf(file))
+  isKnown = (job: Job): boolean => this.#known.has(nameOf(job)) || existsSync(placeOf(job))
 
-  limitMs = (file: string): number => 20_000 + 6 * (this.#known.get(file)?.ms ?? LIMIT_MS)
-  ms = (file: string): number => this.#known.get(file)?.ms ?? 0
+  limitMs = (job: Job): number => 20_000 + 6 * (this.#known.get(nameOf(job))?.ms ?? LIMIT_MS)
+  ms = (job: Job): number => this.#known.get(nameOf(job))?.ms ?? 0
 }
 
-function readBaseline(file: string): Baseline | undefined {
-  const place = placeOf(file)
+function readBaseline(job: Job): Baseline | undefined {
+  const place = placeOf(job)
   return existsSync(place) ? (JSON.parse(readFileSync(place, 'utf8')) as Baseline) : undefined
 }
 
-async function measured(ground: Ground, file: string): Promise<Baseline> {
+async function measured(ground: Ground, job: Job): Promise<Baseline> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-coverage-'))
   const environment = { NODE_V8_COVERAGE: folder }
-  const [verdict] = await ground.try({ mutant: null, files: [file], limitMsOf: () => LIMIT_MS, environment })
+  const [verdict] = await ground.try({ mutant: null, jobs: [job], limitMsOf: () => LIMIT_MS, environment })
   const spans = Object.entries(coverageIn(folder))
   rmSync(folder, { recursive: true, force: true })
   const runs = Object.fromEntries(
@@ -60,8 +61,9 @@ async function measured(ground: Ground, file: string): Promise<Baseline> {
   )
   const baseline = { passes: verdict!.failure === null, ms: verdict!.ms, runs }
   mkdirSync(FOLDER, { recursive: true })
-  if (baseline.passes) writeFileSync(placeOf(file), JSON.stringify(baseline))
-  else console.log(`${file} fails without a mutant, and is left out: ${verdict!.failure}`)
+  if (verdict!.failure === ENDED) throw new Error(`the tests of ${job.file} can't be run`)
+  if (baseline.passes) writeFileSync(placeOf(job), JSON.stringify(baseline))
+  else console.log(`${nameOf(job)} is left out, because it fails without a mutant: ${verdict!.failure}`)
   return baseline
 }
 

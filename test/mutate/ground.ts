@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { Client, escapeIdentifier } from 'pg'
 import { type Postgres, startPostgres, TEMPLATE } from '../support/postgres.ts'
 import { migrateDatabase, sqliteTemplate } from '../support/templates.ts'
+import type { Job } from '../support/files.ts'
 import type { Message } from '../support/worker.ts'
 import { type Mutant, ROOT } from './mutants.ts'
 
@@ -19,9 +20,11 @@ const KEPT = 'holdfast_kept'
 const HEAP_MB = 1_500
 const END_MS = 2_000
 
+export const ENDED = 'the process ended'
+
 /** What a file of tests said. */
 export interface Verdict {
-  file: string
+  job: Job
   /** What failed; null if all passed. */
   failure: string | null
   ms: number
@@ -29,9 +32,9 @@ export interface Verdict {
 
 export interface Trial {
   mutant: Mutant | null
-  files: readonly string[]
+  jobs: readonly Job[]
   /** Beyond it, a file hangs. */
-  limitMsOf: (file: string) => number
+  limitMsOf: (job: Job) => number
   environment?: Record<string, string>
 }
 
@@ -57,7 +60,7 @@ export class Ground {
   }
 
   /** Runs the files one after the other, up to the first that fails. */
-  async try({ mutant, files, limitMsOf, environment = {} }: Trial): Promise<Verdict[]> {
+  async try({ mutant, jobs, limitMsOf, environment = {} }: Trial): Promise<Verdict[]> {
     const TMPDIR = join(this.#folder, 'tmp')
     mkdirSync(TMPDIR, { recursive: true, mode: 0o777 })
     const env = { ...this.#environment(mutant), TMPDIR, ...environment }
@@ -65,10 +68,10 @@ export class Ground {
     const verdicts: Verdict[] = []
     const child = fork(WORKER, { cwd: ROOT, env, detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
     try {
-      for (const file of files) {
+      for (const job of jobs) {
         const began = performance.now()
-        const failure = await failureOf(child, file, limitMsOf(file))
-        verdicts.push({ file, failure, ms: Math.round(performance.now() - began) })
+        const failure = await failureOf(child, job, limitMsOf(job))
+        verdicts.push({ job, failure, ms: Math.round(performance.now() - began) })
         if (failure !== null) break
       }
     } finally {
@@ -134,7 +137,7 @@ export class Ground {
 }
 
 /** Sends a file to the process; what fails first, or null when it has passed. */
-async function failureOf(child: ChildProcess, file: string, limitMs: number): Promise<string | null> {
+async function failureOf(child: ChildProcess, job: Job, limitMs: number): Promise<string | null> {
   return new Promise(resolve => {
     const done = (failure: string | null) => {
       clearTimeout(late)
@@ -142,14 +145,16 @@ async function failureOf(child: ChildProcess, file: string, limitMs: number): Pr
       resolve(failure)
     }
     const late = setTimeout(() => done('it hangs'), limitMs)
-    const exit = () => done('the process ended')
+    const exit = () => done(ENDED)
     const hear = (message: Message) => {
       if ('failed' in message) done(message.failed.test || 'the file as a whole')
-      if ('outcome' in message)
-        done(message.outcome.failures[0] ? message.outcome.failures[0].test || 'the file' : null)
+      if ('outcome' in message) {
+        const [first] = message.outcome.failures
+        done(first ? first.test || first.error : null)
+      }
     }
     child.on('message', hear).on('exit', exit)
-    if (child.connected) child.send(file)
+    if (child.connected) child.send(job)
     else exit()
   })
 }

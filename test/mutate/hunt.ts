@@ -1,5 +1,6 @@
 // Which test kills a mutant, or which seed of the simulator finds it.
 import { Worker } from '../../simulator/employed.ts'
+import { hasBoth, type Job, nameOf } from '../support/files.ts'
 import { type Baselines, covers, isUnitTest, testsOf } from './baseline.ts'
 import type { Ground } from './ground.ts'
 import { isThere, type Mutant } from './mutants.ts'
@@ -25,28 +26,46 @@ interface Hunt {
 /** Kills of a file's mutants, by test file: who killed one is asked first for the next. */
 const killers = new Map<string, number>()
 
-export async function hunt(mutant: Mutant, { ground, baselines, eachMs, isOver }: Hunt): Promise<Fate> {
+export async function hunt(mutant: Mutant, options: Hunt): Promise<Fate> {
   if (!isThere(mutant)) return { mutant, fate: 'undecided', by: 'the file was changed meanwhile' }
-  const files: string[] = []
-  for (const file of testsOf(mutant.file)) {
-    if (isOver() && !baselines.isKnown(file)) return { mutant, fate: 'undecided', by: 'out of time' }
-    if (covers(await baselines.learn(ground, file), mutant)) files.push(file)
+  const files = testsOf(mutant.file)
+  // Most of the code is the same on both databases, and SQLite is quicker. What only one of them has is in its own SQL.
+  const kinds = mutant.file.endsWith('.sqlite.sql')
+    ? (['sqlite'] as const)
+    : mutant.file.endsWith('.postgres.sql')
+      ? (['postgres'] as const)
+      : (['sqlite', 'postgres'] as const)
+  for (const only of kinds) {
+    const jobs: Job[] = files.flatMap(file =>
+      isUnitTest({ file }) || !hasBoth(file) ? (only === kinds[0] ? [{ file }] : []) : [{ file, only }],
+    )
+    const fate = await huntIn(mutant, jobs, options)
+    if (fate.fate !== 'unreached') return fate
   }
-  if (files.length === 0) return { mutant, fate: 'unreached', by: '' }
-  const price = (file: string) => baselines.ms(file) / (1 + (killers.get(`${mutant.file} ${file}`) ?? 0))
-  const sorted = files.toSorted((a, b) => Number(!isUnitTest(a)) - Number(!isUnitTest(b)) || price(a) - price(b))
-  const asked: string[] = []
+  return { mutant, fate: 'unreached', by: '' }
+}
+
+async function huntIn(mutant: Mutant, all: readonly Job[], { ground, baselines, eachMs, isOver }: Hunt): Promise<Fate> {
+  const jobs: Job[] = []
+  for (const job of all) {
+    if (isOver() && !baselines.isKnown(job)) return { mutant, fate: 'undecided', by: 'out of time' }
+    if (covers(await baselines.learn(ground, job), mutant)) jobs.push(job)
+  }
+  if (jobs.length === 0) return { mutant, fate: 'unreached', by: '' }
+  const price = (job: Job) => baselines.ms(job) / (1 + (killers.get(`${mutant.file} ${job.file}`) ?? 0))
+  const sorted = jobs.toSorted((a, b) => Number(!isUnitTest(a)) - Number(!isUnitTest(b)) || price(a) - price(b))
+  const asked: Job[] = []
   let ms = 0
-  for (const file of sorted) if ((ms += baselines.ms(file)) <= eachMs || asked.length === 0) asked.push(file)
-  const verdicts = await ground.try({ mutant, files: asked, limitMsOf: baselines.limitMs })
-  const last = verdicts.at(-1)!
-  if (last.failure === null) {
-    const left = files.length - asked.length
-    return { mutant, fate: left > 0 ? 'undecided' : 'survived', by: `${asked.length} of ${files.length} files pass` }
+  for (const job of sorted) if ((ms += baselines.ms(job)) <= eachMs || asked.length === 0) asked.push(job)
+  const verdicts = await ground.try({ mutant, jobs: asked, limitMsOf: baselines.limitMs })
+  const { job, failure } = verdicts.at(-1)!
+  if (failure === null) {
+    const left = jobs.length - asked.length
+    return { mutant, fate: left > 0 ? 'undecided' : 'survived', by: `${asked.length} of ${jobs.length} files pass` }
   }
-  const pair = `${mutant.file} ${last.file}`
+  const pair = `${mutant.file} ${job.file}`
   killers.set(pair, (killers.get(pair) ?? 0) + 1)
-  return { mutant, fate: isUnitTest(last.file) ? 'unit' : 'http', by: `${last.file}: ${last.failure}` }
+  return { mutant, fate: isUnitTest(job) ? 'unit' : 'http', by: `${nameOf(job)}: ${failure}` }
 }
 
 const SEED_LIMIT_MS = 90_000

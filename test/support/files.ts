@@ -96,8 +96,10 @@ const firstJob = (file: string): Job =>
 
 function laterJobs(file: string): Job[] {
   if (isMore(file) || AGAIN.has(file)) return [{ file, isLong: true }]
-  return isOnBoth(file) || !HAS_BOTH.test(readFileSync(file, 'utf8')) ? [] : [{ file, only: 'postgres' }]
+  return isOnBoth(file) || !hasBoth(file) ? [] : [{ file, only: 'postgres' }]
 }
+
+export const hasBoth = (file: string): boolean => HAS_BOTH.test(readFileSync(file, 'utf8'))
 
 /** Groups of tests for each database, by eachStore and its kin. */
 const HAS_BOTH = /\beach[A-Z]\w*\(/
