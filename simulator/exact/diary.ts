@@ -1,6 +1,6 @@
 // People who book hosts and nodes that nobody else books: what fits when, what has begun and what is over is known.
 import { ADMIN, type Actor, instant, wholeSecond } from '../clients/actor.ts'
-import { episodes, type Knowing } from './episode.ts'
+import { Chronicle, episodes, type Knowing } from './episode.ts'
 
 const STEPS = 12
 const HOUR_MS = 3_600_000
@@ -50,6 +50,7 @@ class Diary {
   readonly #one: Knowing
   readonly #options: Options
   readonly #project: string
+  readonly #chronicle: Chronicle
   #leases: Lease[] = []
   #limits: { leases: number; lease_hours: number } = { leases: Infinity, lease_hours: Infinity }
   #names = 0
@@ -58,6 +59,7 @@ class Diary {
     this.#one = one
     this.#options = options
     this.#project = `project-${one.chance.uuid()}`
+    this.#chronicle = new Chronicle(one)
     one.become({ ...ADMIN, 'x-auth-token': `admin:${this.#project}` })
   }
 
@@ -151,6 +153,7 @@ class Diary {
     if (!made) return
     this.#leases.push({ id: made.lease.id, reservation: made.lease.reservations[0].id, name, start, end, wish })
     this.#same(this.#leases.at(-1)!, made.lease)
+    this.#chronicle.note('lease', made.lease.id, 'created')
   }
 
   /** Done, if there is room and the quota lets it; else refused for a true reason. */
@@ -198,6 +201,7 @@ class Diary {
     const room = isSame ? 'yes' : this.#fits(wish, start, end, lease)
     const changed = await this.#told(room, this.#mayHave(after), 200, 'PUT', `${LEASES}/${lease.id}`, body)
     if (changed) {
+      if (!isSame) this.#chronicle.note('lease', lease.id, 'changed')
       lease.start = start
       lease.end = end
       lease.wish = wish
@@ -219,9 +223,19 @@ class Diary {
   async remove(): Promise<void> {
     if (this.#leases.length === 0) return
     const lease = this.#one.chance.pick(this.#leases)
-    await this.#one.expect(204, 'DELETE', `${LEASES}/${lease.id}`)
+    await this.#delete(lease)
     await this.#one.expect(404, 'GET', `${LEASES}/${lease.id}`)
     this.#leases = this.#leases.filter(other => other !== lease)
+  }
+
+  async #delete(lease: Lease): Promise<void> {
+    const before = this.#status(lease, this.#one.now())
+    await this.#one.expect(204, 'DELETE', `${LEASES}/${lease.id}`)
+    // Around its beginning and its end it is open what it was when it was deleted.
+    if (before === null || before !== this.#status(lease, this.#one.now()))
+      return this.#chronicle.forget('lease', lease.id)
+    if (before !== 'PENDING') this.#chronicle.note('lease', lease.id, 'started')
+    this.#chronicle.note('lease', lease.id, 'ended', 'deleted')
   }
 
   /** To shortly after the next beginning or end. */
@@ -284,10 +298,11 @@ class Diary {
 
   /** The next episode has an empty calendar. */
   async leave(): Promise<void> {
-    for (const { id } of this.#leases) await this.#one.expect(204, 'DELETE', `${LEASES}/${id}`)
+    for (const lease of this.#leases) await this.#delete(lease)
     this.#leases = []
     await this.#one.sleep(SOON_MS)
     await this.look()
+    await this.#chronicle.check()
   }
 }
 

@@ -64,6 +64,45 @@ export class Knowing {
   }
 }
 
+/** What became of things, as those who follow the events must hear it. */
+export class Chronicle {
+  readonly #one: Knowing
+  readonly #known = new Map<string, string[]>()
+
+  constructor(one: Knowing) {
+    this.#one = one
+  }
+
+  note(kind: string, id: string, ...became: string[]): void {
+    const known = this.#known.getOrInsert(`${kind}/${id}`, [])
+    known.push(...became)
+  }
+
+  forget(kind: string, id: string): void {
+    this.#known.delete(`${kind}/${id}`)
+  }
+
+  /** All of it, and nothing else. What comes a while before an end is left out. */
+  async check(): Promise<void> {
+    const some = [...this.#known].slice(0, OBJECTS)
+    if (some.length === 0) return
+    const { events } = await this.#one.get(
+      `/holdfast/v1/events?after=0&object=${some.map(([object]) => object).join()}`,
+    )
+    const told = (events as { type: string; subject: string }[]).map(({ type, subject }) => ({
+      became: type.split('.').at(-1)!,
+      subject,
+    }))
+    for (const [object, became] of some) {
+      const heard = told.filter(one => one.subject === object && one.became !== 'before_end').map(one => one.became)
+      this.#one.same(`what is told of ${object}`, heard, became)
+    }
+  }
+}
+
+/** So many are asked for in one request. */
+const OBJECTS = 20
+
 interface Options {
   /** The name of the check. */
   check: string

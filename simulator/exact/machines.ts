@@ -1,7 +1,7 @@
 // People of one project after the other, with nodes that nobody else uses: who has which, who waits, and how much the
 // project may have is known.
 import { ADMIN, type Actor, instant, wholeSecond } from '../clients/actor.ts'
-import { episodes, type Knowing } from './episode.ts'
+import { Chronicle, episodes, type Knowing } from './episode.ts'
 
 const STEPS = 14
 const FAR_MS = 3_600_000
@@ -19,6 +19,7 @@ interface Promised {
   kind: 'allocation' | 'hold'
   /** Its name; a hold's uuid. */
   id: string
+  uuid: string
   /** Null while it waits. */
   node: string | null
   until: number | null
@@ -45,6 +46,7 @@ class Ward {
   readonly #options: Options
   readonly #project: string
   readonly #nodes: Node[]
+  readonly #chronicle: Chronicle
   /** In the order in which they came. */
   #promised: Promised[] = []
   #limits: Record<string, number> = {}
@@ -54,6 +56,7 @@ class Ward {
     this.#one = one
     this.#options = options
     this.#project = `project-${one.chance.uuid()}`
+    this.#chronicle = new Chronicle(one)
     this.#nodes = options.nodes.map((uuid, i) => ({ uuid, isFast: i === 0, isOut: false }))
     one.become({ ...ADMIN, 'x-auth-token': `admin:${this.#project}` })
   }
@@ -107,7 +110,7 @@ class Ward {
     return name ?? null
   }
 
-  #end(): number | null {
+  #until(): number | null {
     const { chance } = this.#one
     const ms = chance.pick([null, FAR_MS, 5 * FAR_MS, 3_000 + chance.int(3_000)])
     return ms === null ? null : wholeSecond(this.#one.now() + ms)
@@ -116,12 +119,12 @@ class Ward {
   async allocate(): Promise<void> {
     const one = this.#one
     const { chance } = one
-    const until = this.#end()
+    const until = this.#until()
     const mayWait = chance.happens(0.5)
     const id = `${this.#project}-${++this.#names}`
     const wantsFast = chance.happens(0.25)
     const candidates = chance.happens(0.25) ? [chance.pick(this.#nodes).uuid] : []
-    const promised: Promised = { kind: 'allocation', id, node: null, until, wantsFast, candidates }
+    const promised: Promised = { kind: 'allocation', id, uuid: '', node: null, until, wantsFast, candidates }
     const suits = this.#free().filter(node => this.#suits(promised, node))
     const body = {
       name: id,
@@ -140,8 +143,10 @@ class Ward {
     const made = await one.expect(201, 'POST', '/baremetal/v1/allocations', body)
     one.same('the end', made.expires_at === null ? null : Date.parse(made.expires_at), until)
     const wanted = suits.length > 0 ? 'active' : mayWait ? 'allocating' : 'error'
+    promised.uuid = made.uuid
+    this.#chronicle.note('allocation', made.uuid, 'created', wanted === 'allocating' ? 'waiting' : wanted)
     const { node } = await this.#decided(promised, wanted)
-    if (wanted === 'error') return one.expect(204, 'DELETE', urlOf(promised))
+    if (wanted === 'error') return this.#end(promised)
     promised.node = node
     this.#promised.push(promised)
     if (wanted === 'active' && !suits.some(({ uuid }) => uuid === node)) {
@@ -167,9 +172,10 @@ class Ward {
   async hold(): Promise<void> {
     const one = this.#one
     const { chance } = one
-    const until = this.#end() ?? wholeSecond(one.now() + FAR_MS)
+    const until = this.#until() ?? wholeSecond(one.now() + FAR_MS)
     const uuid = chance.uuid()
-    const wishes = [...new Set([chance.pick(this.#nodes).uuid, chance.pick(this.#nodes).uuid])]
+    const nowhere = chance.happens(0.2) ? [chance.uuid()] : []
+    const wishes = [...new Set([...nowhere, chance.pick(this.#nodes).uuid, chance.pick(this.#nodes).uuid])]
     const free = new Set(this.#free().map(node => node.uuid))
     const node = wishes.find(wish => free.has(wish)) ?? null
     const body = { uuid, instance_uuid: chance.uuid(), node_uuid: wishes, expires_at: instant(until) }
@@ -182,15 +188,49 @@ class Ward {
     }
     if (reply.status !== 201) return
     one.same('the node that is held', reply.body.reservation.node_uuid, node)
-    this.#promised.push({ kind: 'hold', id: uuid, node, until, wantsFast: false, candidates: [] })
+    this.#chronicle.note('hold', uuid, 'created')
+    this.#promised.push({ kind: 'hold', id: uuid, uuid, node, until, wantsFast: false, candidates: [] })
+  }
+
+  /** Several at once, each another free node: that is decided in one batch, and nobody loses. */
+  async holdTogether(): Promise<void> {
+    const one = this.#one
+    const until = wholeSecond(one.now() + FAR_MS)
+    const room = ['nodes', `nodes:${this.#options.resourceClass}`].map(
+      name => (this.#limits[name] ?? Infinity) - this.#promised.length,
+    )
+    const nodes = this.#free().slice(0, Math.max(0, Math.min(...room)))
+    const asked = nodes.map(({ uuid: node }) => ({ uuid: one.chance.uuid(), instance: one.chance.uuid(), node }))
+    const made = await Promise.all(
+      asked.map(({ uuid, instance, node }) =>
+        one.expect(201, 'POST', '/baremetal/v1/reservations', {
+          uuid,
+          instance_uuid: instance,
+          node_uuid: [node],
+          expires_at: instant(until),
+        }),
+      ),
+    )
+    for (const [i, { uuid, instance, node }] of asked.entries()) {
+      const { reservation } = made[i]
+      const shown = [reservation.uuid, reservation.node_uuid, reservation.instance_uuid]
+      one.same('a hold that was made beside others', shown, [uuid, node, instance])
+      this.#chronicle.note('hold', uuid, 'created')
+      this.#promised.push({ kind: 'hold', id: uuid, uuid, node, until, wantsFast: false, candidates: [] })
+    }
   }
 
   async giveBack(): Promise<void> {
     if (this.#promised.length === 0) return
     const promised = this.#one.chance.pick(this.#promised)
+    await this.#end(promised)
+    await this.#left([promised])
+  }
+
+  async #end(promised: Promised): Promise<void> {
     await this.#one.expect(204, 'DELETE', urlOf(promised))
     await this.#one.expect(404, 'GET', urlOf(promised))
-    await this.#left([promised])
+    this.#chronicle.note(promised.kind, promised.uuid, promised.kind === 'hold' ? 'released' : 'ended')
   }
 
   /** Those who wait get what is free, in the order in which they came. */
@@ -200,6 +240,7 @@ class Ward {
       const suits = this.#free().filter(node => this.#suits(waiting, node))
       if (suits.length === 0) continue
       const { node } = await this.#decided(waiting, 'active')
+      this.#chronicle.note('allocation', waiting.uuid, 'active')
       if (!suits.some(({ uuid }) => uuid === node)) this.#one.found(`${waiting.id} waited, and has ${node}`)
       waiting.node = node
     }
@@ -216,7 +257,11 @@ class Ward {
     const isTooLong = hours !== undefined && until > promised.until! && until - one.now() > hours * FAR_MS
     const body = [{ op: 'replace', path: '/expires_at', value: instant(until) }]
     await one.expect(isTooLong ? 403 : 200, 'PATCH', urlOf(promised), body)
-    if (!isTooLong) promised.until = until
+    if (!isTooLong) {
+      const became = promised.kind === 'allocation' && promised.until === until ? 'changed' : 'renewed'
+      this.#chronicle.note(promised.kind, promised.uuid, became)
+      promised.until = until
+    }
     const shown = await one.get(urlOf(promised))
     one.same('the end', Date.parse((shown.reservation ?? shown).expires_at), promised.until)
   }
@@ -235,7 +280,10 @@ class Ward {
     }
     const last = Math.max(...next.map(({ until }) => until!))
     await one.sleep(Math.max(0, last - one.now()) + SOON_MS)
-    for (const promised of next) await one.expect(404, 'GET', urlOf(promised))
+    for (const promised of next) {
+      await one.expect(404, 'GET', urlOf(promised))
+      this.#chronicle.note(promised.kind, promised.uuid, promised.kind === 'hold' ? 'expired' : 'ended')
+    }
     await this.#left(next)
   }
 
@@ -270,12 +318,27 @@ class Ward {
       .map(({ uuid, node_uuid: node }) => [uuid, node])
     const holds = this.#promised.filter(({ kind }) => kind === 'hold')
     one.same('the holds', inOrder(mine), inOrder(holds.map(({ id, node }) => [id, node])))
+    await this.#lookAtPages(holds)
     await this.#lookAtQueue()
     await this.#lookAtLimits()
     const node = one.chance.pick(this.#nodes)
     const { maintenance, allocation_uuid: allocation } = await one.get(`/baremetal/v1/nodes/${node.uuid}`)
     const has = this.#promised.some(({ kind, node: at }) => kind === 'allocation' && at === node.uuid)
     one.same(`node ${node.uuid}`, [maintenance, allocation !== null], [node.isOut, has])
+  }
+
+  /** Those of one node, one by one. */
+  async #lookAtPages(holds: readonly Promised[]): Promise<void> {
+    const one = this.#one
+    const seen = new Set<string>()
+    for (let url: string | null = '/baremetal/v1/reservations?limit=1'; url !== null;) {
+      const { reservations, next }: { reservations: { uuid: string }[]; next?: string } = await one.get(url)
+      for (const { uuid } of reservations) seen.add(uuid)
+      url = next === undefined ? null : next.replace(/^https?:\/\/[^/]+/, '')
+      if (url !== null && !url.startsWith('/baremetal')) url = `/baremetal${url}`
+      if (reservations.length > 1) return one.found(`a page of one has ${reservations.length} holds`)
+    }
+    for (const { id } of holds) if (!seen.has(id)) one.found(`hold ${id} is on no page`)
   }
 
   async #lookAtQueue(): Promise<void> {
@@ -289,7 +352,12 @@ class Ward {
   /** The next episode has all nodes again. */
   async leave(): Promise<void> {
     const one = this.#one
-    for (const promised of this.#promised.toReversed()) await one.ask('DELETE', urlOf(promised))
+    const wasLate = this.#promised.some(({ until }) => until !== null && until < one.now() + SOON_MS)
+    for (const promised of this.#promised.toReversed()) {
+      if (wasLate) await one.ask('DELETE', urlOf(promised))
+      else await this.#end(promised)
+    }
+    if (!wasLate) await this.#chronicle.check()
     for (const { uuid, isOut } of this.#nodes) {
       if (isOut) await one.ask('DELETE', `/baremetal/v1/nodes/${uuid}/maintenance`)
     }
@@ -309,7 +377,7 @@ export function ward(options: Options): Actor {
       () => mine.allocate(),
       () => mine.allocate(),
       () => mine.hold(),
-      () => mine.hold(),
+      () => mine.holdTogether(),
       () => mine.giveBack(),
       () => mine.giveBack(),
       () => mine.prolong(),

@@ -18,7 +18,11 @@ export const AREAS: Record<string, Area> = {
       `${MIGRATIONS}/0041-claim-calls.postgres.sql`,
     ],
     mixes: ['ledgers', 'claims', 'crowd'],
-    tests: ['test/placement/*.test.ts', 'test/races/@(claims|calls|consumers|on-memory).test.ts'],
+    tests: [
+      'test/rooms/claims.test.ts',
+      'test/placement/*.test.ts',
+      'test/races/@(claims|calls|consumers|on-memory).test.ts',
+    ],
   },
   candidates: {
     sources: ['src/ledger/candidates'],
@@ -51,7 +55,7 @@ export const AREAS: Record<string, Area> = {
   queue: {
     sources: ['src/metal/queue', `${MIGRATIONS}/0026-queue.sqlite.sql`],
     mixes: ['wards', 'queue', 'alone'],
-    tests: ['test/baremetal/queue.test.ts', 'test/baremetal/forecast.test.ts', 'test/baremetal/allocations-*.test.ts'],
+    tests: ['test/rooms/queue.test.ts', 'test/baremetal/@(queue|forecast|usage).test.ts'],
   },
   webhooks: {
     sources: ['src/webhooks', `${MIGRATIONS}/0022-webhooks.sqlite.sql`],

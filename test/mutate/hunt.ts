@@ -1,7 +1,12 @@
 // Which test kills a mutant, or which seed of the simulator finds it.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Worker } from '../../simulator/employed.ts'
+import type { Dialect } from '../../src/store/statement.ts'
 import { hasBoth, type Job, nameOf } from '../support/files.ts'
 import { type Baselines, covers, isUnitTest, testsOf } from './baseline.ts'
+import { coverageIn, isWithin, type Spans } from './coverage.ts'
 import type { Ground } from './ground.ts'
 import { isThere, type Mutant } from './mutants.ts'
 
@@ -68,26 +73,46 @@ async function huntIn(mutant: Mutant, all: readonly Job[], { ground, baselines, 
   return { mutant, fate: isUnitTest(job) ? 'unit' : 'http', by: `${nameOf(job)}: ${failure}` }
 }
 
-const SEED_LIMIT_MS = 90_000
+const SEED_LIMIT_MS = 120_000
+const wishFor = (seed: number, mix: string, store: Dialect) =>
+  ({ seed, store, mix, faults: 'none', loadMs: 3_000, isTraced: false, isMinimised: false }) as const
 
-/** Seeds without faults, each with one of the mixes, until something is found. */
+/** What the clients of each mix run, by the first two seeds. */
+const reached = new Map<string, Promise<Record<string, Spans>>>()
+
+async function reachOf(mix: string, store: Dialect): Promise<Record<string, Spans>> {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-coverage-'))
+  const worker = new Worker(undefined, { NODE_V8_COVERAGE: folder })
+  for (const seed of [1, 2]) await worker.run(wishFor(seed, mix, store))
+  await worker.end()
+  const found = coverageIn(folder)
+  rmSync(folder, { recursive: true, force: true })
+  return found
+}
+
+/** Seeds without faults, of the mixes that run its place, until something is found. */
 export async function simulate(mutant: Mutant, mixes: readonly string[], seeds: number): Promise<Fate> {
   const store = mutant.file.endsWith('.postgres.sql') ? 'postgres' : 'sqlite'
+  const able: string[] = []
+  for (const mix of mixes) {
+    const reach = await reached.getOrInsertComputed(`${mix} ${store}`, () => reachOf(mix, store))
+    if (mutant.file.endsWith('.sql') || isWithin(reach[mutant.file] ?? [], mutant.start)) able.push(mix)
+  }
+  if (able.length === 0) return { mutant, fate: 'unreached', by: `by ${mixes.join(', ')}` }
   const worker = new Worker(JSON.stringify(mutant))
   let last = ''
   const late = setTimeout(() => worker.kill(), SEED_LIMIT_MS)
   try {
     for (let seed = 1; seed <= seeds; seed++) {
       late.refresh()
-      const mix = mixes[(seed - 1) % mixes.length]!
+      const mix = able[(seed - 1) % able.length]!
       last = `seed ${seed} of ${mix}`
-      const wish = { seed, store, mix, faults: 'none', loadMs: 3_000, isTraced: false, isMinimised: false } as const
-      const { result } = await worker.run({ ...wish, isHunt: true })
+      const { result } = await worker.run({ ...wishFor(seed, mix, store), isHunt: true })
       const [finding] = result.findings
       if (finding) return { mutant, fate: 'simulator', by: `${last}: ${finding.check}: ${finding.text.slice(0, 160)}` }
     }
     await worker.end()
-    return { mutant, fate: 'survived', by: `${seeds} seeds` }
+    return { mutant, fate: 'survived', by: `${seeds} seeds of ${able.join(', ')}` }
   } catch (error) {
     return { mutant, fate: 'simulator', by: `${last}: ${(error as Error).message.slice(0, 160)}` }
   } finally {

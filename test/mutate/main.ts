@@ -164,7 +164,10 @@ function report(): void {
     const share = killed / (own.length - judged.length)
     const survivors = own.filter(fate => ['survived', 'unreached'].includes(fate.fate) && !judged.includes(fate))
     isBad ||= given.changed ? survivors.length > 0 : !given.simulator && share < SHARE
-    const how = given.simulator ? 'found' : `killed (${count('unit')} by unit tests, ${count('http')} over HTTP)`
+    const run = own.length - count('unreached')
+    const how = given.simulator
+      ? `found (it runs ${run}, and finds ${((100 * killed) / run).toFixed(0)} % of them)`
+      : `killed (${count('unit')} by unit tests, ${count('http')} over HTTP)`
     const rest = `${survivors.length} survive, ${count('undecided')} undecided, ${judged.length} judged`
     console.log(`${name}: ${killed} of ${own.length} ${how}, ${rest}: ${(share * 100).toFixed(0)} %`)
   }

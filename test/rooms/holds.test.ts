@@ -16,7 +16,13 @@ import { eachDatabase } from '../support/stores.ts'
 const NOW = 1_000_000_000
 const WHO = { project: 'p', user: 'u', roles: new Set<string>(), systemScope: false }
 const ENTRY: Entry = {
-  ...{ at: NOW, requestId: null, user: 'u', project: 'p', roles: '', address: '', action: 'holds' },
+  at: NOW,
+  requestId: null,
+  user: 'u',
+  project: 'p',
+  roles: '',
+  address: '',
+  action: 'holds',
   outcome: 'done',
 }
 const PAGE = { descending: false, limit: 100, marker: null }
@@ -212,11 +218,22 @@ eachDatabase(
       assert.equal(made.node_uuid, free.uuid)
     })
 
+    void test('a node that the ledger does not give was taken a moment ago, and the next one is tried', async () => {
+      const [gone, free] = [await node(), await node()]
+      const full = `update inventories set capacity = 0, ceiling = 0 where provider_id = ${gone.provider}`
+      await store.script(async run => void (await run(full)))
+      await assert.rejects(() => store.write(() => createHold(wanted([gone.uuid]), EVERYTHING, WHO, NOW)), {
+        message: `None of the nodes can be reserved: ${gone.uuid} was taken a moment ago.`,
+      })
+      const made = await store.write(() => createHold(wanted([gone.uuid, free.uuid]), EVERYTHING, WHO, NOW))
+      assert.equal(made.node_uuid, free.uuid)
+    })
+
     void test('a change of a hold is a change of its node, for whoever follows', async () => {
       const { uuid } = await node()
       const revision = async () => {
         const [row] = await store.script(run => run(`select revision from nodes where uuid = '${uuid}'`))
-        return Number((row as { revision: number }).revision)
+        return (row as { revision: number }).revision
       }
       const seen = [await revision()]
       const [made] = await batch([asked([uuid])])

@@ -38,7 +38,7 @@ export class Rows {
       const values = Object.values(row).map(literal)
       await run(`insert into ${table} (${Object.keys(row).join(', ')}) values (${values.join(', ')})`)
       const [added] = await run('select last_insert_rowid() as id')
-      return Number((added as { id: number }).id)
+      return (added as { id: number }).id
     })
   }
 
