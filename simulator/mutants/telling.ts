@@ -50,7 +50,7 @@ export const tellingMutants: readonly Mutant[] = [
   {
     name: 'outbox-loses-with-the-process',
     breaks: 'a delivery that was under way when its process died is never due again',
-    file: 'src/webhooks/outbox.ts',
+    file: 'src/webhooks/taking.ts',
     from: 'const until = now + limits.deliveryTermMs',
     to: 'const until = now + limits.deliveryTermMs * 1_000',
     mix: 'webhooks',
