@@ -2,30 +2,13 @@
 // project may have is known.
 import { ADMIN, type Actor, instant, wholeSecond } from '../clients/actor.ts'
 import { Chronicle, episodes, type Knowing } from './episode.ts'
+import { inOrder, lookAtLimits, lookAtPages, lookAtQueue, type Node, type Promised, urlOf } from './promises.ts'
 
 const STEPS = 14
 const FAR_MS = 3_600_000
 const FAST = 'CUSTOM_FAST'
 /** By then the conductor has decided, and what is over has ended. */
 const SOON_MS = 8_000
-
-interface Node {
-  uuid: string
-  isFast: boolean
-  isOut: boolean
-}
-
-interface Promised {
-  kind: 'allocation' | 'hold'
-  /** Its name; a hold's uuid. */
-  id: string
-  uuid: string
-  /** Null while it waits. */
-  node: string | null
-  until: number | null
-  wantsFast: boolean
-  candidates: readonly string[]
-}
 
 interface Options {
   until: number
@@ -35,11 +18,6 @@ interface Options {
   /** All of the class. The first is fast. */
   nodes: readonly string[]
 }
-
-const urlOf = ({ kind, id }: Promised) => `/baremetal/v1/${kind === 'hold' ? 'reservations' : 'allocations'}/${id}`
-
-/** Rows, so that they can be compared whatever their order. */
-const inOrder = (rows: readonly (readonly unknown[])[]): string[] => rows.map(row => row.join(' ')).toSorted()
 
 class Ward {
   readonly #one: Knowing
@@ -85,20 +63,13 @@ class Ward {
     await this.#lookAtLimits()
   }
 
-  async #lookAtLimits(): Promise<void> {
-    const { resourceClass } = this.#options
-    const shown = await this.#one.get(`/holdfast/v1/quotas/${this.#project}`)
-    const byName = new Map(
-      (shown.limits as { name: string; max: number | null; used: number | null }[]).map(one => [one.name, one]),
-    )
-    const used = this.#promised.length
-    this.#one.same('the use of nodes', byName.get('nodes')?.used, used)
-    this.#one.same('the use of servers and leases', [byName.get('vcpus')?.used, byName.get('leases')?.used], [0, 0])
-    const ofClass = byName.get(`nodes:${resourceClass}`)
-    if (ofClass) this.#one.same('the use of nodes of the class', ofClass.used, used)
-    const set = [...byName.values()].flatMap(({ name, max }) => (max === null || max === -1 ? [] : [[name, max]]))
-    this.#one.same('the limits', inOrder(set), inOrder(Object.entries(this.#limits)))
-  }
+  #lookAtLimits = () =>
+    lookAtLimits(this.#one, {
+      project: this.#project,
+      resourceClass: this.#options.resourceClass,
+      used: this.#promised.length,
+      limits: this.#limits,
+    })
 
   /** Why the quota refuses one more until then; null if it doesn't. */
   #refusal(longest: string, until: number | null): string | null {
@@ -318,35 +289,13 @@ class Ward {
       .map(({ uuid, node_uuid: node }) => [uuid, node])
     const holds = this.#promised.filter(({ kind }) => kind === 'hold')
     one.same('the holds', inOrder(mine), inOrder(holds.map(({ id, node }) => [id, node])))
-    await this.#lookAtPages(holds)
-    await this.#lookAtQueue()
+    await lookAtPages(one, holds)
+    await lookAtQueue(one, this.#promised)
     await this.#lookAtLimits()
     const node = one.chance.pick(this.#nodes)
     const { maintenance, allocation_uuid: allocation } = await one.get(`/baremetal/v1/nodes/${node.uuid}`)
     const has = this.#promised.some(({ kind, node: at }) => kind === 'allocation' && at === node.uuid)
     one.same(`node ${node.uuid}`, [maintenance, allocation !== null], [node.isOut, has])
-  }
-
-  /** Those of one node, one by one. */
-  async #lookAtPages(holds: readonly Promised[]): Promise<void> {
-    const one = this.#one
-    const seen = new Set<string>()
-    for (let url: string | null = '/baremetal/v1/reservations?limit=1'; url !== null;) {
-      const { reservations, next }: { reservations: { uuid: string }[]; next?: string } = await one.get(url)
-      for (const { uuid } of reservations) seen.add(uuid)
-      url = next === undefined ? null : next.replace(/^https?:\/\/[^/]+/, '')
-      if (url !== null && !url.startsWith('/baremetal')) url = `/baremetal${url}`
-      if (reservations.length > 1) return one.found(`a page of one has ${reservations.length} holds`)
-    }
-    for (const { id } of holds) if (!seen.has(id)) one.found(`hold ${id} is on no page`)
-  }
-
-  async #lookAtQueue(): Promise<void> {
-    const waiting = this.#promised.filter(({ node }) => node === null)
-    for (const [i, promised] of waiting.entries()) {
-      const { queue_position: position } = await this.#one.get(urlOf(promised))
-      if (position !== undefined) this.#one.same(`the place of ${promised.id} in the line`, position, i + 1)
-    }
   }
 
   /** The next episode has all nodes again. */

@@ -60,7 +60,7 @@ export const AREAS: Record<string, Area> = {
   webhooks: {
     sources: ['src/webhooks', `${MIGRATIONS}/0022-webhooks.sqlite.sql`],
     mixes: ['webhooks'],
-    tests: ['test/webhooks/*.test.ts'],
+    tests: ['test/rooms/webhooks.test.ts', 'test/webhooks/*.test.ts'],
   },
   identity: {
     sources: ['src/identity', `${MIGRATIONS}/0005-identity.sqlite.sql`],
