@@ -57,7 +57,9 @@ export async function lookAtLimits(one: Knowing, { project, resourceClass, used,
   one.same('the use of servers and leases', [byName.get('vcpus')?.used, byName.get('leases')?.used], [0, 0])
   const ofClass = byName.get(`nodes:${resourceClass}`)
   if (ofClass) one.same('the use of nodes of the class', ofClass.used, used)
-  const set = [...byName.values()].flatMap(({ name, max }) => (max === null || max === -1 ? [] : [[name, max]]))
+  // Others hold for all.
+  const own = [...byName.values()].filter(({ name }) => /^(nodes|longest_)/.test(name))
+  const set = own.flatMap(({ name, max }) => (max === null || max === -1 ? [] : [[name, max]]))
   one.same('the limits', inOrder(set), inOrder(Object.entries(limits)))
 }
 

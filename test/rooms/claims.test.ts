@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { claimBatch } from '../../src/ledger/claims/batch.ts'
 import type { ClaimRequest } from '../../src/ledger/claims/claim.ts'
 import { consumerClaims, fewProviderClaims, providerClaims } from '../../src/ledger/claims/find.ts'
-import { expireConsumer } from '../../src/ledger/claims/lapsed.ts'
+import { ENDING, expireConsumer } from '../../src/ledger/claims/lapsed.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { Rows } from '../support/rows.ts'
@@ -40,6 +40,7 @@ eachDatabase(
       of: string,
       amounts: Record<string, number>,
       consumer = crypto.randomUUID() as string,
+      type = 'T',
     ): ClaimRequest => ({
       kind: 'replace',
       owner: null,
@@ -48,7 +49,7 @@ eachDatabase(
           consumer,
           projectId: 'p',
           userId: 'u',
-          type: 'T',
+          type,
           generation: null,
           resources: new Map([[of, new Map(Object.entries(amounts))]]),
         },
@@ -66,7 +67,7 @@ eachDatabase(
 
     void test('a claim whose time is over makes room for the next, and not a moment before', async () => {
       const place = await provider()
-      const old = wish(place, { CUSTOM_A: 3 })
+      const old = wish(place, { CUSTOM_A: 3 }, crypto.randomUUID(), ENDING)
       assert.deepEqual(await claim([old]), [null])
       await store.write(() => expireConsumer(idOf(old), NOW + 10))
       assert.deepEqual(await claim([wish(place, { CUSTOM_A: 2 })], NOW + 9), ['claim_exceeds_capacity'])

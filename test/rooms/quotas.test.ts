@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { belongingsOf } from '../../src/quotas/belongings.ts'
-import { limitsOf, listQuotas, setQuota } from '../../src/quotas/limits.ts'
+import { limitsOf, listQuotas, setQuota, STORED } from '../../src/quotas/limits.ts'
 import { showQuota } from '../../src/quotas/show.ts'
 import { type Kind, usageOf } from '../../src/quotas/usage.ts'
 import { isLimited, requireRoom, requireTerm, shownAmount, withinQuota } from '../../src/quotas/within.ts'
@@ -60,7 +60,11 @@ eachDatabase(
     void test('servers count with what their wishes add up to, a resource that is missing with nothing', async () => {
       const id = project()
       const wish = (...groups: object[]) =>
-        JSON.stringify({ groups: Object.fromEntries(groups.map((resources, i) => [String(i), { resources }])) })
+        JSON.stringify({
+          groups: Object.fromEntries(
+            groups.map((resources, i) => [String(i), { resources, required: [], forbidden: [] }]),
+          ),
+        })
       const server = (text: string) =>
         rows.put('servers', { project_id: id, wish: text, status: 'ACTIVE', metadata: '{}' })
       await server(wish({ VCPU: 2 }, { VCPU: 1 }))
@@ -122,7 +126,11 @@ eachDatabase(
       const [id, plain] = [project(), project()]
       await set('default', { nodes: 3, leases: 4 })
       await set(id, { nodes: 5, leases: -1, instances: 6 })
-      const limits = async (of: string) => Object.fromEntries(await store.read(() => limitsOf(of)))
+      const limits = async (of: string) => {
+        // How much may be stored is limited for all.
+        const { [STORED]: _, ...others } = Object.fromEntries(await store.read(() => limitsOf(of)))
+        return others
+      }
       assert.deepEqual(await limits(id), {
         nodes: { max: 5, isDefault: false },
         instances: { max: 6, isDefault: false },
@@ -133,7 +141,9 @@ eachDatabase(
       })
       const shown = await store.read(() => showQuota(id, NOW))
       assert.deepEqual(
-        shown.map(({ name, max, used: amount, isDefault }) => [name, max, amount, isDefault]),
+        shown
+          .filter(({ name }) => name !== STORED)
+          .map(({ name, max, used: amount, isDefault }) => [name, max, amount, isDefault]),
         [
           ['nodes', 5, 0, false],
           ['instances', 6, 0, false],
