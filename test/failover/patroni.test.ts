@@ -5,10 +5,10 @@ import { after, before, describe, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitFor } from '../support/baremetal.ts'
 import { Placement } from '../support/placement.ts'
-import { makeWorld, startLoad, type World } from './load.ts'
+import { clear, makeWorld, startLoad, type World } from './load.ts'
 import { Cluster, lacksPatroni } from './patroni.ts'
 import { Promises } from './promises.ts'
-import { checkAll, ENOUGH, until } from './round.ts'
+import { checkAll, ENOUGH, hasEnough, until } from './round.ts'
 import { type Service, startService } from './service.ts'
 
 const DATABASE = 'holdfast'
@@ -50,9 +50,11 @@ describe('a Patroni cluster', { timeout: 1_800_000, skip: lacking ?? false }, ()
       await until('the load runs', load, ENOUGH, 0, DEADLINE_MS)
       await act()
       const since = performance.now()
-      const served = until('every process serves again', load, ENOUGH, since, DEADLINE_MS).then(() => 'served' as const)
-      const refused = waitFor('or refuses', isRefused, DEADLINE_MS).then(() => 'refused' as const)
-      outcome = await Promise.any([served, refused])
+      const isDecided = async () => {
+        if (hasEnough(load, ENOUGH, since)) outcome = 'served'
+        return outcome === 'served' || isRefused()
+      }
+      await waitFor('every process serves again, or refuses', isDecided, DEADLINE_MS)
     } finally {
       await load.stop()
     }
@@ -95,7 +97,9 @@ describe('a Patroni cluster', { timeout: 1_800_000, skip: lacking ?? false }, ()
     // The operator accepts the loss.
     await service.stop()
     service = await startService(cluster.url(DATABASE))
-    const placement = new Placement(service.apis[0]!.origin)
+    const { origin } = service.apis[0]!
+    await clear(origin, world)
+    const placement = new Placement(origin)
     await placement.fsck()
     placement.close()
   })

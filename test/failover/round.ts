@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Baremetal, waitFor } from '../support/baremetal.ts'
 import type { Postgres } from '../support/postgres.ts'
-import { clear, everything, type Kind, KINDS, type Load, startLoad, type Successes, type World } from './load.ts'
+import { clear, everything, type Kind, KINDS, type Load, startLoad, type World } from './load.ts'
 import { ask, cutPower, type Pair, setSynchronous } from './pair.ts'
 import { Promises } from './promises.ts'
 import { differingMemory, type Service } from './service.ts'
@@ -77,7 +77,11 @@ export async function failOver(scene: Scene, end: End, seed: number, waitMs: num
   }
 }
 
-/** Waits until every process has had so many of each kind answered after this time. */
+/** Whether every process has had so many of each kind answered after this time. */
+export const hasEnough = (load: Load, enough: Record<Kind, number>, since: number): boolean =>
+  load.successes.every(all => KINDS.every(kind => all[kind].filter(at => at > since).length >= enough[kind]))
+
+/** Waits until every process has had so many. */
 export async function until(
   what: string,
   load: Load,
@@ -85,8 +89,7 @@ export async function until(
   since: number,
   deadlineMs = DEADLINE_MS,
 ): Promise<void> {
-  const isEnough = (all: Successes) => KINDS.every(kind => all[kind].filter(at => at > since).length >= enough[kind])
-  await waitFor(what, async () => load.successes.every(isEnough), deadlineMs)
+  await waitFor(what, async () => hasEnough(load, enough, since), deadlineMs)
 }
 
 /** The old primary is started again and takes writes, and nobody must go back to it. */
