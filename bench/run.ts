@@ -10,6 +10,7 @@ import { benchCluster } from './cluster.ts'
 import { benchDashboard } from './dashboard.ts'
 import { benchDoors } from './doors.ts'
 import { benchEvents } from './events.ts'
+import { benchFair } from './fair.ts'
 import { benchGuard } from './guard.ts'
 import { benchLeases } from './leases.ts'
 import { benchLoad } from './load.ts'
@@ -32,6 +33,7 @@ const BENCHES: Record<string, (options: BenchOptions) => Promise<Report>> = {
   leases: benchLeases,
   nova: benchNova,
   doors: benchDoors,
+  fair: benchFair,
   events: benchEvents,
   start: benchStart,
   status: benchStatus,
