@@ -103,6 +103,8 @@ const EXCEPTIONS = new Map([
   ['src/webhooks/mail.ts has a stopwatch', 'how long a mail server takes to answer'],
   ['src/measure/census.ts has a stopwatch', 'how old a count is'],
   ['src/measure/schema-watch.ts has a stopwatch', 'how old a look at the schema is'],
+  ['src/shared/line.ts has a stopwatch', 'whether several came lately'],
+  ['src/shared/loop.ts has a stopwatch', 'how long the work of this turn takes'],
   ['src/shared/duty.ts has a stopwatch', 'for how long a duty runs, and in how long it runs next'],
 ])
 const needed = new Set<string>()

@@ -79,7 +79,6 @@ function* readAll(now: number): Read<Pick<Health, 'conductors' | 'quotas'> & { v
 }
 
 function poolOf({ pools }: PostgresStore): Pool {
-  const sum = (count: 'totalCount' | 'idleCount' | 'waitingCount') =>
-    pools.all.reduce((total, pool) => total + pool[count], 0)
-  return { connections: sum('totalCount'), idle: sum('idleCount'), waiting: sum('waitingCount') }
+  const sum = (count: 'totalCount' | 'idleCount') => pools.all.reduce((total, pool) => total + pool[count], 0)
+  return { connections: sum('totalCount'), idle: sum('idleCount'), waiting: pools.waiting }
 }

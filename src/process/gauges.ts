@@ -32,11 +32,10 @@ function watchFeed(metrics: Metrics, feed: Feed): void {
 }
 
 function watchPool(metrics: Metrics, { pools }: PostgresStore): void {
-  const sum = (count: 'totalCount' | 'idleCount' | 'waitingCount') => () =>
-    pools.all.reduce((total, pool) => total + pool[count], 0)
+  const sum = (count: 'totalCount' | 'idleCount') => () => pools.all.reduce((total, pool) => total + pool[count], 0)
   const refused = 'Servers that are there and refused: they lack what this process has seen.'
   metrics.watch('holdfast_store_refused', refused, () => pools.refused)
   metrics.watch('holdfast_store_pool_connections', 'Connections to PostgreSQL.', sum('totalCount'))
   metrics.watch('holdfast_store_pool_idle', 'Connections to PostgreSQL that wait for work.', sum('idleCount'))
-  metrics.watch('holdfast_store_pool_waiters', 'Transactions that wait for a connection.', sum('waitingCount'))
+  metrics.watch('holdfast_store_pool_waiters', 'Transactions that wait for a connection.', () => pools.waiting)
 }

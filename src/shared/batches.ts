@@ -1,4 +1,5 @@
 // Gathers requests into batches: one batch at a time, and what comes meanwhile is in the next one.
+import { Line, ownWork } from './line.ts'
 import { limits } from './limits.ts'
 
 interface Waiting<Item, Result> {
@@ -9,7 +10,7 @@ interface Waiting<Item, Result> {
 
 export class Batches<Item, Result> {
   readonly #work: (items: readonly Item[]) => Promise<readonly Result[]>
-  #waiting: Waiting<Item, Result>[] = []
+  readonly #waiting = new Line<Waiting<Item, Result>>()
   #isRunning = false
 
   /** `work` gives each item its result, in the same order. If it fails, all items of the batch fail. */
@@ -23,14 +24,16 @@ export class Batches<Item, Result> {
     if (!this.#isRunning) {
       this.#isRunning = true
       // After this turn of the event loop, so that requests that came in together are in one batch.
-      setImmediate(() => void this.#run())
+      setImmediate(() => void ownWork(() => this.#run()))
     }
     return promise
   }
 
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, limits.allocationBatchMax)
+      const batch = this.#waiting.take(
+        this.#waiting.isShared ? limits.allocationBatchShared : limits.allocationBatchMax,
+      )
       try {
         const results = await this.#work(batch.map(({ item }) => item))
         batch.forEach(({ resolve }, i) => resolve(results[i]!))

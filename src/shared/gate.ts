@@ -1,4 +1,5 @@
-// Limits how much work runs at a time; the rest waits in a queue with limits of its own.
+// Limits how much work runs at a time; the rest waits in a line with limits of its own.
+import { Line } from './line.ts'
 
 export interface GateOptions {
   /** How much may run at a time. */
@@ -8,32 +9,43 @@ export interface GateOptions {
   /** How long it may wait. */
   waitMsMax?: number
   /** The error when the queue is full or the wait is too long. */
-  refusal: () => Error
+  refusal?: () => Error
 }
 
 export class Gate {
   readonly #options: GateOptions
   #places: number
-  readonly #line = new Set<() => void>()
+  readonly #line = new Line<() => void>()
 
   constructor(options: GateOptions) {
     this.#options = options
     this.#places = options.places
   }
 
+  get waiting(): number {
+    return this.#line.length
+  }
+
   async pass<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#places > 0) this.#places--
-    else await this.#turn()
+    const turn = this.enter()
+    if (turn) await turn
     try {
       return await work()
     } finally {
-      this.#leave()
+      this.leave()
     }
   }
 
+  /** Null when there is a place at once. Whoever enters has to leave. */
+  enter(): Promise<void> | null {
+    if (this.#places === 0) return this.#turn()
+    this.#places--
+    return null
+  }
+
   #turn(): Promise<void> {
-    const { waitingMax = Infinity, waitMsMax, refusal } = this.#options
-    if (this.#line.size >= waitingMax) throw refusal()
+    const { waitingMax = Infinity, waitMsMax, refusal = () => new Error('the line is full') } = this.#options
+    if (this.#line.length >= waitingMax) throw refusal()
     return new Promise((resolve, reject) => {
       const refuse = () => {
         this.#line.delete(admit)
@@ -44,18 +56,14 @@ export class Gate {
         clearTimeout(late)
         resolve()
       }
-      this.#line.add(admit)
+      this.#line.push(admit)
     })
   }
 
   /** The place goes to the next in line, or is free again. */
-  #leave(): void {
-    const [next] = this.#line
-    if (!next) {
-      this.#places++
-      return
-    }
-    this.#line.delete(next)
-    next()
+  leave(): void {
+    const next = this.#line.shift()
+    if (next) next()
+    else this.#places++
   }
 }

@@ -1,10 +1,12 @@
-// A limit on everything, each with its reason. Those of hardware, of the databases, and of what tells people and programs, have files of their own.
+// A limit on everything, each with its reason. Those of hardware, of the databases, of turns, and of what tells people and programs, have
+// files of their own.
 import { answerLimits } from './answer-limits.ts'
 import { hardwareLimits } from './hardware-limits.ts'
 import { leaseLimits } from './lease-limits.ts'
 import { novaLimits } from './nova-limits.ts'
 import { storeLimits } from './store-limits.ts'
 import { tellingLimits } from './telling-limits.ts'
+import { turnLimits } from './turn-limits.ts'
 
 export const limits = {
   ...answerLimits,
@@ -13,6 +15,7 @@ export const limits = {
   ...novaLimits,
   ...storeLimits,
   ...tellingLimits,
+  ...turnLimits,
 
   // More than any honest body outside of the bulk routes: a server with its user data is a little over 64 KiB.
   bodyBytesMax: 256 * 1024,
@@ -136,8 +139,6 @@ export const limits = {
   conductorKeepMs: 24 * 60 * 60_000,
   // Allocations in `allocating` at once. Beyond that it is better to refuse, so that clients retry later.
   allocationsAtWorkMax: 10_000,
-  // Allocations that one transaction gives their nodes.
-  allocationBatchMax: 64,
   // Retries when all suitable nodes are locked: as many and as far apart as clients have always seen.
   lockedNodeRetriesMax: 3,
   lockedNodeRetryMs: 1_000,

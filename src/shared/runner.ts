@@ -1,4 +1,5 @@
 // Runs work that takes no input: one run at a time, and one more if asked during a run.
+import { ownWork } from './line.ts'
 
 export class Runner {
   readonly #work: () => Promise<void>
@@ -30,7 +31,7 @@ export class Runner {
     this.#next = null
     if (this.#isStopped) return
     try {
-      await this.#work()
+      await ownWork(this.#work)
     } catch (error) {
       this.#failed(error)
     }

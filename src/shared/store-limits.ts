@@ -1,9 +1,6 @@
 // The limits of databases and their schema, each with its reason.
 
 export const storeLimits = {
-  // Transactions that share one commit on SQLite.
-  groupCommitMax: 64,
-
   // Past eight connections only the queue in front of the database grows.
   poolConnectionsMax: 8,
   // The share of these for reads, at least one. Loading memory takes three, so one of four is left.

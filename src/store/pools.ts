@@ -2,6 +2,7 @@
 // writes that wait for a lock can't take the connections of reads or of the feed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { Gate } from '../shared/gate.ts'
 import { limits } from '../shared/limits.ts'
 import { StoreUnavailable } from './failure.ts'
 import { Hosts, type Lineage } from './hosts.ts'
@@ -46,6 +47,8 @@ export class Pools {
   readonly #dial: Dial | undefined
   readonly #watch: SilenceWatch
   readonly #sessions = new Set<Session>()
+  /** In front of the pools for transactions, because a pool's own line knows no turns. */
+  readonly #gates = new Map<pg.Pool, Gate>()
   readonly #waiting = new Set<(error: Error) => void>()
   readonly #timer: NodeJS.Timeout | undefined
   #surveying: Promise<void> | null = null
@@ -67,8 +70,8 @@ export class Pools {
       found: () => this.dropIdle(),
     })
     const reads = Math.max(1, Math.floor(connections * limits.readShare))
-    this.reads = this.#pool(reads)
-    this.writes = this.#pool(Math.max(1, connections - reads))
+    this.reads = this.#gated(reads)
+    this.writes = this.#gated(Math.max(1, connections - reads))
     this.own = this.#pool(limits.ownConnections)
     // A promotion doesn't end the connections to an old primary that lives on.
     this.#timer = setInterval(() => this.#look(), this.patience.surveyMs).unref()
@@ -110,6 +113,11 @@ export class Pools {
       clearTimeout(late)
       session.destroy()
     }
+  }
+
+  /** How many transactions wait for a connection. */
+  get waiting(): number {
+    return [...this.#gates.values()].reduce((sum, gate) => sum + gate.waiting, this.own.waitingCount)
   }
 
   get all(): readonly pg.Pool[] {
@@ -212,7 +220,6 @@ export class Pools {
   }
 
   async take(pool: pg.Pool): Promise<pg.PoolClient> {
-    if (pool.waitingCount >= limits.poolWaitersMax) throw new StoreUnavailable('too many wait for the database')
     for (let tried = 1; ; tried++) {
       const isFull = pool.totalCount >= pool.options.max
       try {
@@ -235,8 +242,7 @@ export class Pools {
   #connected(pool: pg.Pool): Promise<pg.PoolClient> {
     const { promise, resolve, reject } = Promise.withResolvers<pg.PoolClient>()
     this.#waiting.add(reject)
-    // A malformed address throws at once; Promise.try makes that a rejection.
-    Promise.try(() => pool.connect()).then(
+    this.#enter(pool).then(
       client => (this.#waiting.delete(reject) ? resolve(client) : client.release()),
       (error: unknown) => {
         this.#waiting.delete(reject)
@@ -244,6 +250,17 @@ export class Pools {
       },
     )
     return promise
+  }
+
+  async #enter(pool: pg.Pool): Promise<pg.PoolClient> {
+    const gate = this.#gates.get(pool)
+    await gate?.enter()
+    try {
+      return await pool.connect()
+    } catch (error) {
+      gate?.leave()
+      throw error
+    }
   }
 
   /** Closes idle connections, which may be dead or lead to the wrong server. New ones are opened when needed. */
@@ -276,6 +293,19 @@ export class Pools {
     late.abort()
     this.#watch.stop()
     for (const session of this.#sessions) session.destroy()
+  }
+
+  #gated(places: number): pg.Pool {
+    const pool = this.#pool(places)
+    const gate = new Gate({
+      places,
+      waitingMax: limits.poolWaitersMax,
+      waitMsMax: limits.poolWaitMsMax,
+      refusal: () => new StoreUnavailable('too many wait for the database'),
+    })
+    this.#gates.set(pool, gate)
+    pool.on('release', () => gate.leave())
+    return pool
   }
 
   #pool(max: number): pg.Pool {

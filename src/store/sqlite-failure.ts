@@ -30,6 +30,7 @@ export function failureOf(error: unknown, message: string): StoreUnavailable | n
   return AWAY.has(code) ? new StoreUnavailable(message, { cause: error }) : null
 }
 
+/** Throws it again, as what it means. */
 export const asFailure = (message: string) => (error: unknown) => {
   throw failureOf(error, message) ?? error
 }

@@ -1,6 +1,7 @@
 // Long transactions on a database file, one after another on a thread of their own. Burst by burst, as on PostgreSQL:
 // while the thread works on one, the event loop goes on.
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { Gate } from '../shared/gate.ts'
 import { limits } from '../shared/limits.ts'
 import { append, Report, rowsOf } from './log.ts'
 import { appendHistory } from './node-history.ts'
@@ -15,6 +16,7 @@ export class LongTransactions {
   readonly #opened: Pick<SqliteConnection, 'requireFile'>
   /** Started when it is first needed. */
   #thread: SqliteThread | null = null
+  readonly #gate = new Gate({ places: 1 })
   #last: Promise<unknown> = Promise.resolve()
 
   /** `opened` has the file open. */
@@ -34,12 +36,12 @@ export class LongTransactions {
 
   /** Has the thread for itself, between two transactions. */
   inTurn<T>(work: (thread: SqliteThread) => Promise<T>): Promise<T> {
-    const done = this.#last.then(() => {
+    const done = this.#gate.pass(async () => {
       // A thread that starts now would open another file.
       this.#opened.requireFile()
       return work((this.#thread ??= new SqliteThread(this.#path)))
     })
-    this.#last = done.catch(() => {})
+    this.#last = Promise.allSettled([this.#last, done])
     return done
   }
 

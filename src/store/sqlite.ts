@@ -1,5 +1,7 @@
 // The embedded store: one file, one writer, and one commit for all the writes that wait.
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { Gate } from '../shared/gate.ts'
+import { Line, ownWork } from '../shared/line.ts'
 import { limits } from '../shared/limits.ts'
 import { StoreDamaged, StoreUnavailable } from './failure.ts'
 import { asFailure, failureOf, isBusy, whenFree } from './sqlite-failure.ts'
@@ -47,14 +49,13 @@ export class SqliteStore implements Store {
   readonly #connection: SqliteConnection
   readonly #database: DatabaseSync
   readonly #observer: StoreObserver
-  readonly #waiting: Waiting[] = []
+  readonly #waiting = new Line<Waiting>()
   readonly #lock: DatabaseSync | null
   readonly #long: { reads: LongTransactions; writes: LongTransactions } | null
   readonly #checkpoints: Checkpoints
   /** Since when a long transaction writes, by performance.now(): until it ends, nobody else can. */
   #lentSince: number | null = null
-  /** Ends with the last of the long writes. */
-  #longWrites: Promise<void> = Promise.resolve()
+  readonly #longWrites = new Gate({ places: 1 })
   #armed = false
   /** How many transactions the commit before had. */
   #sizeBefore = 0
@@ -129,7 +130,7 @@ export class SqliteStore implements Store {
       this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject, since: performance.now() })
       if (this.#armed) return
       this.#armed = true
-      this.#gather(0)
+      ownWork(() => this.#gather(0))
     })
   }
 
@@ -170,20 +171,17 @@ export class SqliteStore implements Store {
   }
 
   /** Another thread writes. All other writes wait, for us and not for a busy file, and go before the next long one. */
-  async #alone<T>(work: () => Promise<T>): Promise<T> {
-    const before = this.#longWrites
-    const { promise: ended, resolve: giveBack } = Promise.withResolvers<void>()
-    this.#longWrites = ended
-    await before
-    this.#lentSince = performance.now()
-    try {
-      return await work()
-    } finally {
-      this.#lentSince = null
-      for (const waiting of this.#waiting) waiting.since = performance.now()
-      void this.#commitWaiting()
-      giveBack()
-    }
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    return this.#longWrites.pass(async () => {
+      this.#lentSince = performance.now()
+      try {
+        return await work()
+      } finally {
+        this.#lentSince = null
+        for (const waiting of this.#waiting) waiting.since = performance.now()
+        void this.#commitWaiting()
+      }
+    })
   }
 
   // On the thread of the long reads, between two of them: a reader keeps the log from being copied to its end. So do
@@ -205,14 +203,13 @@ export class SqliteStore implements Store {
     } catch (error) {
       return this.#putOff(error)
     }
-    const batch = this.#waiting.splice(0, limits.groupCommitMax)
-    this.#sizeBefore = batch.length
-    this.#armed = this.#waiting.length > 0
-    if (this.#armed) setImmediate(() => void this.#commitWaiting())
     const report = new Report()
-    let outcomes: (() => void)[]
+    const [batch, outcomes]: [Waiting[], (() => void)[]] = [[], []]
     try {
-      outcomes = batch.map(waiting => this.#attempt(waiting, batch.length > 1, report))
+      for (const one of this.#waiting.round(limits.groupCommitMax, limits.groupCommitSharedMs)) {
+        batch.push(one)
+        outcomes.push(this.#attempt(one, batch.length + this.#waiting.length > 1, report))
+      }
       if (this.#database.isTransaction) this.#commit.run()
     } catch (error) {
       // Nothing of the batch is on disk, so nobody may be told that it is.
@@ -220,6 +217,10 @@ export class SqliteStore implements Store {
       const away = failureOf(error, NOT_TAKEN) ?? new StoreUnavailable(NOT_TAKEN, { cause: error })
       for (const waiting of batch) waiting.reject(away)
       return
+    } finally {
+      this.#sizeBefore = batch.length
+      this.#armed = this.#waiting.length > 0
+      if (this.#armed) setImmediate(() => void this.#commitWaiting())
     }
     this.#observer.committed(batch.length)
     const { changes: changed } = this.#total.get()!
@@ -232,11 +233,11 @@ export class SqliteStore implements Store {
   /** `begin` failed. If the file is only busy, writes that have not waited too long stay in the queue. */
   #putOff(error: unknown): void {
     this.#rollBack()
-    const longAgo = performance.now() - limits.busyMsMax
-    const isPatient = ({ since }: Waiting) => isBusy(error) && since > longAgo
     const away = failureOf(error, NOT_TAKEN) ?? new StoreUnavailable(NOT_TAKEN, { cause: error })
-    const patient = this.#waiting.findIndex(isPatient)
-    for (const { reject } of this.#waiting.splice(0, patient < 0 ? this.#waiting.length : patient)) reject(away)
+    const impatient = [...this.#waiting].filter(
+      ({ since }) => !isBusy(error) || since <= performance.now() - limits.busyMsMax,
+    )
+    for (const one of impatient) if (this.#waiting.delete(one)) one.reject(away)
     this.#armed = this.#waiting.length > 0
     if (this.#armed) setTimeout(() => void this.#commitWaiting(), limits.busyRetryMs)
   }

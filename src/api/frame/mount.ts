@@ -9,7 +9,9 @@ import { upgrade } from '../../http/upgrades.ts'
 import { networkOf } from '../../identity/networks.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Context } from '../../process/context.ts'
+import { workFor } from '../../shared/line.ts'
 import { limits } from '../../shared/limits.ts'
+import { turnOfLoop } from '../../shared/loop.ts'
 import { audited } from './audited.ts'
 import {
   type Answer,
@@ -131,15 +133,22 @@ async function serve<Word extends string>(
   const request = askedOf<Word>(raw)
   request.enter(methods)
   run(dialect.checks.beforeHandler, request, reply)
-  const { action, isAccepted = false, lasts = false, handle } = request.route!
+  const { action, isAccepted = false, lasts = false } = request.route!
   if (lasts) leave(reply)
   const mayChange = action !== null && raw.method !== 'GET' && raw.method !== 'HEAD'
   if (mayChange) request.context = audited(request.context, raw, { caller: request.caller, action, isAccepted })
-  const answer = await handle(request)
+  return workFor(holderOf(raw), () => answerTo(request, reply))
+}
+
+/** Begins at once if there is time in this turn of the event loop. */
+async function answerTo<Word extends string>(request: Request<Word>, reply: FastifyReply) {
+  const turn = turnOfLoop()
+  if (turn) await turn
+  const answer = await request.route!.handle(request)
   const body = bodyOf(answer.body)
   if (!(body instanceof Pieces || body instanceof Long)) return send(request, answer, body, reply)
   // Made before the head is written: it may still be refused.
-  const { bytes, stream } = await sending(body, holderOf(raw), reply)
+  const { bytes, stream } = await sending(body, holderOf(request.raw), reply)
   void reply.header('content-length', bytes)
   return send(request, answer, stream, reply)
 }

@@ -1,5 +1,6 @@
 // The calendar in memory: loaded at the start and updated with every commit; on PostgreSQL the feed brings the commits
 // of other processes. It only proposes: a stale entry costs a retry, because the database decides.
+import { Gate } from '../../shared/gate.ts'
 import type { Change } from '../../store/change.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import type { Store } from '../../store/store.ts'
@@ -15,7 +16,7 @@ export class CalendarMirror {
   readonly #places = new Map<ProviderId, number>()
   readonly #catchUp: () => Promise<void>
   readonly #failed: (error: unknown) => void
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #decisions = new Gate({ places: 1 })
   #wanted = new Set<ProviderId>()
   #running: Promise<void> = Promise.resolve()
   #next: Promise<void> | null = null
@@ -49,9 +50,7 @@ export class CalendarMirror {
 
   /** Runs one decision at a time, so that each sees the result of the one before it instead of conflicting with it. */
   inTurn<T>(decide: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(decide)
-    this.#turn = turn.catch(() => {})
-    return turn
+    return this.#decisions.pass(decide)
   }
 
   load(): Promise<void> {

@@ -84,11 +84,12 @@ interface Weighed {
 export const isLong = ({ weight }: Weighed): boolean => weight > limits.claimBatchRowsMax
 
 /** How many of the first make a batch. */
-export function sizeOfBatch(waiting: readonly Weighed[]): number {
-  let size = 0
-  for (let rows = 0; size < waiting.length && size < limits.claimBatchMax; size++) {
-    rows += waiting[size]!.weight
-    if (rows > limits.claimBatchRowsMax && size > 0) break
+export function sizeOfBatch(waiting: Iterable<Weighed>): number {
+  let [size, rows] = [0, 0]
+  for (const { weight } of waiting) {
+    rows += weight
+    if (size === limits.claimBatchMax || (rows > limits.claimBatchRowsMax && size > 0)) break
+    size++
   }
   return size
 }

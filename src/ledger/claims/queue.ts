@@ -3,6 +3,7 @@
 // Claims that need a row that someone keeps locked are set aside, so that the others don't wait for the lock.
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../clock/clock.ts'
+import { Line, ownWork, whoseWork } from '../../shared/line.ts'
 import { limits } from '../../shared/limits.ts'
 import { type Problem, problem } from '../../problems/problem.ts'
 import { isHeldUp, StoreUnavailable } from '../../store/failure.ts'
@@ -33,6 +34,8 @@ interface Options<Entry> {
 interface Waiting<Entry> {
   request: ClaimRequest
   entry: Entry | null
+  /** Who gets turns for it: the caller's project. One that the claim names could be made up. */
+  who: string
   /** The rows that it names. */
   weight: number
   resolve: () => void
@@ -50,7 +53,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   readonly #record: NonNullable<Options<Entry>['record']> | null
   readonly #atOnce: AtOnce<Entry> | null
   readonly #mirror: Mirror | null
-  #waiting: Waiting<Entry>[] = []
+  readonly #waiting = new Line<Waiting<Entry>>()
   #running = false
   /** On PostgreSQL: a full batch that is ready to be sent when the one before is answered. */
   #ready: Split<Waiting<Entry>> | null = null
@@ -88,7 +91,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
       throw problem('unavailable', { reason: 'too many claims are waiting' })
     }
     return new Promise((resolve, reject) => {
-      const waiting = { request, entry, weight: weightOf(request), resolve, reject, asideSince: null }
+      const waiting = { request, entry, who: whoseWork(), weight: weightOf(request), resolve, reject, asideSince: null }
       // Only its rows say what a release needs. While some are locked, it is tried beside the others, which go on.
       const mayNeed = request.kind === 'release' && this.#held.size > 0
       if (mayNeed || needs(request, this.#held)) this.#setAside([waiting], null)
@@ -100,17 +103,17 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     for (const one of waiting) {
       if (isLong(one)) this.#long.push(one)
       else if (needs(one.request, this.#lockedByLong)) this.#behindLong.push(one)
-      else this.#waiting.push(one)
+      else this.#waiting.push(one, one.who)
     }
     // After this turn of the event loop, so that requests that came in together are decided together.
     if (this.#running) this.#makeReady()
     else if (this.#waiting.length > 0) {
       this.#running = true
-      setImmediate(() => void this.#run())
+      setImmediate(() => void ownWork(() => this.#run()))
     }
     if (!this.#isLongRunning && this.#long.length > 0) {
       this.#isLongRunning = true
-      setImmediate(() => void this.#runLong())
+      setImmediate(() => void ownWork(() => this.#runLong()))
     }
   }
 
@@ -162,10 +165,9 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     }
   }
 
-  #nextBatch(from = this.#waiting): Waiting<Entry>[] {
-    const size = sizeOfBatch(from)
-    if (from === this.#waiting) this.#sizeBefore = size
-    return from.splice(0, size)
+  #nextBatch(): Waiting<Entry>[] {
+    this.#sizeBefore = sizeOfBatch(this.#waiting)
+    return this.#waiting.take(this.#sizeBefore)
   }
 
   *#decided(batch: readonly Waiting<Entry>[], mirror: Mirror | null): Write<(Problem | null)[]> {
@@ -291,14 +293,14 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     }
     if (this.#isAsideRunning) return
     this.#isAsideRunning = true
-    void this.#runAside()
+    void ownWork(() => this.#runAside())
   }
 
   /** Retries the claims that are set aside, a batch at a time, beside the main queue. */
   async #runAside(): Promise<void> {
     while (this.#aside.length > 0) {
       await sleep(limits.claimPauseMs)
-      const batch = this.#nextBatch(this.#aside)
+      const batch = this.#aside.splice(0, sizeOfBatch(this.#aside))
       const error = await this.#commit(() => batch, { isLong: batch.some(isLong) })
       if (error === null) for (const name of batch.flatMap(({ request }) => namedBy(request))) this.#held.delete(name)
       else if (isHeldUp(error)) await this.#waitOn(batch, error)
