@@ -7,26 +7,9 @@ import { limits } from '../shared/limits.ts'
 import { StoreUnavailable } from './failure.ts'
 import { Hosts, type Lineage } from './hosts.ts'
 import { SHARED } from './postgres-failure.ts'
+import { PATIENCE, type Patience } from './patience.ts'
 import { type Dial, Session } from './session.ts'
 import { SilenceWatch } from './silence.ts'
-
-/** Time limits; tests set shorter ones. */
-export interface Patience {
-  connectMs: number
-  silenceMs: number
-  lockMs: number
-  closeMs: number
-  /** How often all hosts are looked at. */
-  surveyMs: number
-}
-
-const PATIENCE: Patience = {
-  connectMs: limits.connectMsMax,
-  silenceMs: limits.silenceMs,
-  lockMs: limits.lockWaitMs,
-  closeMs: limits.closeMsMax,
-  surveyMs: limits.hostSurveyMs,
-}
 
 /** A server that is there and must not be used. Its message says why, and what to do. */
 class RefusedServer extends Error {}
