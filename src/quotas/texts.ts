@@ -39,7 +39,7 @@ const MIB = 1024 * 1024
 
 export function* storedMib(project: string): Read<number> {
   const found = yield* together(inAllocations({ project }), inServers({ project }), inLeases({ project }))
-  return found.reduce((sum, [row]) => sum + Number(row!.bytes), 0) / MIB
+  return found.reduce((sum, [row]) => sum + row!.bytes, 0) / MIB
 }
 
 /** Whether what is to be stored counts for the quota. */

@@ -14,7 +14,7 @@ test('the folder is synced after the rename, before anybody is told', () => {
     fsyncSync: note('fsync'),
     closeSync: note('close'),
   }
-  replaceFile('/etc/holdfast/users.yaml.new', '/etc/holdfast/users.yaml', system as never)
+  replaceFile('/etc/holdfast/users.yaml.new', '/etc/holdfast/users.yaml', system)
   assert.deepEqual(done, [
     ['rename', '/etc/holdfast/users.yaml.new', '/etc/holdfast/users.yaml'],
     ['open', '/etc/holdfast', 'r'],

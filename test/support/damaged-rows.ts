@@ -172,7 +172,7 @@ export function answersAndGoesOn(address: () => string, kind: Kind): void {
     // Nobody knows what this one asked for, so it is refused when its time to wait is over.
     await api.advance(21 * 60)
     const refused = await metal.settled('waits')
-    assert.match(refused.last_error!, /its row in the database is damaged/)
+    assert.match(refused.last_error, /its row in the database is damaged/)
     const { leases } = expectStatus(await api.get('/leases', ME), 200).body
     const statusOf = (name: string) => leases.find((one: { name: string }) => one.name === name).status
     assert.deepEqual([statusOf('running'), statusOf('promised')], ['TERMINATED', 'PENDING'])
