@@ -205,7 +205,10 @@ describe('rows that are locked on postgres', () => {
     const consumer = randomUUID()
     const provider = await api.provider({ VCPU: 1 })
     expectStatus(await api.claim(consumer, { [provider]: { VCPU: 1 } }), 204)
-    await outside.query(`update consumers set managed_by = 'metal', expires_at = 1 where uuid = $1`, [consumer])
+    await outside.query(
+      `update consumers set managed_by = 'metal', type = 'RESERVATION', expires_at = 1 where uuid = $1`,
+      [consumer],
+    )
 
     const resources = new Map([[provider, new Map([['VCPU', 1]])]])
     const wanted = { consumer: randomUUID(), projectId: 'p', userId: 'u', type: 'T', generation: undefined, resources }
