@@ -91,8 +91,9 @@ export const metalInvariants: Invariants = {
     where a.state = 'active' and (n.resource_class is null or n.resource_class <> a.resource_class)`),
   'what an allocation or a hold has claimed is its project’s': count(`
     select 1 from allocations a join consumers k on k.uuid = a.uuid
-      where k.project_id <> a.project_id or k.user_id <> a.user_id
-    union all select 1 from reservations r join consumers k on k.uuid = r.uuid where k.project_id <> r.project_id`),
+      where k.managed_by is not null and (k.project_id <> a.project_id or k.user_id <> a.user_id)
+    union all select 1 from reservations r join consumers k on k.uuid = r.uuid
+      where k.managed_by is not null and k.project_id <> r.project_id`),
   'an allocation that looks for a node is a conductor’s': count(`
     select 1 from allocations where state = 'allocating' and conductor_affinity = ''`),
   'only a kept allocation is kept until some time': count(`

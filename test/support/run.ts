@@ -1,4 +1,4 @@
-// npm run test:http and test:more: runs test files in as many processes as there are cores, many files in each.
+// npm run test:http and test:more: runs test files in several processes, many files in each.
 // Arguments are files to run instead, or `more`.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,6 +13,8 @@ import type { Failure, Message, Outcome } from './worker.ts'
 
 const SECONDS_FILE = fileURLToPath(new URL('seconds.json', import.meta.url))
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url))
+/** Two a core, because tests wait for most of their time: with one a core, three quarters of two cores were idle. */
+const LANES = 2 * Math.max(2, availableParallelism())
 /** If no test has begun for this long, the file hangs. Generous, because machines can be busy. */
 const HANG_MS = 10 * 60_000
 const END_MS = 5_000
@@ -105,7 +107,7 @@ const began = performance.now()
 if (queue.some(({ file }) => file.startsWith('test/browser/'))) build()
 await globalSetup()
 try {
-  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, takeFiles))
+  await Promise.all(Array.from({ length: LANES }, takeFiles))
   await runFailedAgain()
 } finally {
   await globalTeardown()
