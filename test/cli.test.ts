@@ -90,6 +90,7 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'power-sync-seconds': [60, 1, 2, 3],
   'history-keep': [300, 1, 2, 3],
   'history-keep-days': [180, 1, 2, 3],
+  'damaged-schema': [false, true, false, true],
   'test-clock': [false, true, false, true],
   'resize-confirm-minutes': [1_440, 1, 2, 3],
   queue: ['fifo', 'fair', 'fifo', 'fair'],
