@@ -2,29 +2,29 @@
 // servers, the terms of its leases. Small ones are not counted, so most writes ask for nothing.
 import { sql } from 'kysely'
 import { limits } from '../shared/limits.ts'
-import { query } from '../store/statement.ts'
+import { query, type Tools } from '../store/statement.ts'
 import { type Read, together } from '../store/transaction.ts'
 import type { Kind } from './usage.ts'
 
 // Each expression is that of an index, so that the texts themselves are not read.
-const ofAllocation = sql<number>`octet_length(extra) + octet_length(candidate_nodes)`
-const ofServer = sql<number>`octet_length(metadata)`
+const ofAllocation = (on: Tools) => on.indexedBytes('extra', 'candidate_nodes')
+const ofServer = (on: Tools) => on.indexedBytes('metadata')
 const ofTerms = sql<number>`octet_length(r.terms)`
 const counted = sql.lit(limits.countedTextBytes)
 
-const inAllocations = query((db, a: { project: string }) =>
+const inAllocations = query((db, a: { project: string }, on) =>
   db
     .selectFrom('allocations')
-    .select(sql<number>`coalesce(sum(${ofAllocation}), 0)`.as('bytes'))
+    .select(sql<number>`coalesce(sum(${ofAllocation(on)}), 0)`.as('bytes'))
     .where('project_id', '=', a.project)
-    .where(sql<boolean>`${ofAllocation} > ${counted}`),
+    .where(sql<boolean>`${ofAllocation(on)} > ${counted}`),
 )
-const inServers = query((db, a: { project: string }) =>
+const inServers = query((db, a: { project: string }, on) =>
   db
     .selectFrom('servers')
-    .select(sql<number>`coalesce(sum(${ofServer}), 0)`.as('bytes'))
+    .select(sql<number>`coalesce(sum(${ofServer(on)}), 0)`.as('bytes'))
     .where('project_id', '=', a.project)
-    .where(sql<boolean>`${ofServer} > ${counted}`),
+    .where(sql<boolean>`${ofServer(on)} > ${counted}`),
 )
 const inLeases = query((db, a: { project: string }) =>
   db

@@ -219,6 +219,13 @@ export class Tools {
     return sql<number>`${sql.join(sizes, sql` + `)}`
   }
 
+  /** The same, as indexes have it: other programs open the file too, and older SQLites have no octet_length. */
+  indexedBytes(...columns: readonly string[]) {
+    const sizeOf = (column: string) =>
+      this.dialect === 'sqlite' ? sql`length(cast(${sql.ref(column)} as blob))` : sql`octet_length(${sql.ref(column)})`
+    return sql<number>`${sql.join(columns.map(sizeOf), sql` + `)}`
+  }
+
   greatest(a: Expression<number>, b: Expression<number>) {
     return sql<number>`${sql.raw(this.dialect === 'sqlite' ? 'max' : 'greatest')}(${a}, ${b})`
   }

@@ -16,6 +16,9 @@ export interface Checkout {
 /** The port that everyone knows, and those beside it that pages use when they start several servers. */
 const DOCUMENTED = /\b878(\d)\b/g
 
+/** In these such a number is no port, and migrations have checksums. */
+const KEPT = ['package-lock.json', '.sql']
+
 export async function checkOut(): Promise<Checkout> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-docs-'))
   const base = await freeTen()
@@ -26,7 +29,7 @@ export async function checkOut(): Promise<Checkout> {
     if (!statSync(from, { throwIfNoEntry: false })?.isFile()) continue
     mkdirSync(dirname(to), { recursive: true })
     cpSync(from, to)
-    const text = path.endsWith('package-lock.json') ? '' : readFileSync(from, 'utf8')
+    const text = KEPT.some(end => path.endsWith(end)) ? '' : readFileSync(from, 'utf8')
     if (here(text) !== text) writeFileSync(to, here(text))
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))

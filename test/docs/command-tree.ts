@@ -20,6 +20,16 @@ export const PROGRAM = await wholeProgram()
 
 /** Options of other programs that pages name without the program. */
 const FOREIGN = new Set([
+  // Of pg_restore.
+  '--exit-on-error',
+  // Of npm run mutate.
+  '--budget',
+  '--changed',
+  '--each',
+  '--key',
+  '--sample',
+  '--simulator',
+  '--workers',
   '--availability-zone',
   '--store',
   '--server',
