@@ -26,7 +26,6 @@ const MORE = [
   'test/webhooks/killed.test.ts',
   'test/baremetal/conductor-faults.test.ts',
   'test/hardware/redfish-moments.test.ts',
-  'test/leases-over/lost-answers.test.ts',
   'test/nova/races.test.ts',
   'test/races/changes.test.ts',
   'test/faults/@(backup|bmc|clock|network|postgres|power-cut|processes|upgrade).test.ts',

@@ -87,7 +87,7 @@ export class TestNova {
   async addHosts(
     count: number,
     size: HostSize = {},
-    prefix = `compute-${randomUUID().slice(0, 4)}`,
+    prefix = `compute-${randomUUID().slice(0, 8)}`,
   ): Promise<NovaHost[]> {
     const added = Array.from({ length: count }, (_, at) => new NovaHost(`${prefix}-${at + 1}`, size, this.holdfast))
     for (const host of added) {
