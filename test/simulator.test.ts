@@ -5,7 +5,7 @@ import { simulate } from './support/simulate.ts'
 
 const SHORT = ['--load', '4', '--mix', 'nodes', '--faults', 'general']
 const LONG = process.env['HOLDFAST_LONG'] !== undefined
-/** On the embedded store a seed takes half a second. */
+/** On the embedded store a seed takes a second. */
 const ON_SQLITE = ['--store', 'sqlite']
 
 /** The hash over all that happened in each seed. */
@@ -33,7 +33,7 @@ void test('a seed on the embedded store is the same run in separate processes', 
 })
 
 void test('on the embedded store any clients and any faults leave the service whole', async () => {
-  const seeds = LONG ? 200 : 20
+  const seeds = LONG ? 25 : 20
   const { code, printed, said } = await simulate('--seed', '101', '--seeds', String(seeds), ...ON_SQLITE)
   assert.equal(code, 0, printed + said)
   assert.match(printed, new RegExp(`^${seeds} of ${seeds} seeds are green`, 'm'))

@@ -72,7 +72,7 @@ onServers('kicked runs', (person: Person) => {
   async function begins({ file, exit }: Live): Promise<boolean> {
     if (await looksUntil(async () => beatsIn(file).length > 0, exit)) return true
     const { code, stderr } = await exit
-    assert.match(`${code} ${stderr}`, /^4 .*renewed in time|could not be found/s)
+    assert.match(`${code} ${stderr}`, /^4 .*(renewed in time|could not be found|can't be renewed)/s)
     return false
   }
 
