@@ -20,7 +20,7 @@ const HANG_MS = 10 * 60_000
 const END_MS = 5_000
 const SLOWEST = 10
 /** So many files that fail get a second run, alone on the machine. If more fail, it isn't the load. */
-const AGAIN_MAX = 3
+const AGAIN_MAX = 6
 
 interface Result extends Outcome {
   job: Job
