@@ -1,7 +1,7 @@
 // The limits of turns: how long one project's work may hold up another's.
 //
-// What a quiet project may expect while others ask for as much as they can: at the 99th percentile its reads take at most
-// three times as long as alone, and its writes five times. It waits for what is under way, and for one of each other
+// The aim, while others ask for as much as they can: at the 99th percentile a quiet project's reads take at most three
+// times as long as alone, and its writes five times. docs/PERFORMANCE.md says where that is missed. It waits for what is under way, and for one of each other
 // project that waits, wherever it has to wait: for the event loop, a commit, a connection, a batch.
 
 export const turnLimits = {
